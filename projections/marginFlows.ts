@@ -13,7 +13,7 @@ import {
 } from './engine/table.ts';
 import type { MarginSums } from '../domain/marginReport.ts';
 import type { SqlRow, SqlTx } from './engine/ports.ts';
-import { BOOKING_SUMS, BURN_SUMS, marginDays } from './margin.ts';
+import { BOOKING_SUMS, BURN_SUMS, marginDays } from './marginTables.ts';
 
 /** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
 export type CurrencyFlows = MarginSums & RowOf<typeof BOOKING_SUMS, Exact> & { readonly currency: string };

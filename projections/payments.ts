@@ -1,8 +1,9 @@
 import { localPeriods } from '../domain/kernel/timeZones.ts';
-import { onlyRow, pick, rowReader, textOf, type TimeRange, within } from './engine/table.ts';
+import { NEWEST_FIRST } from './engine/cursor.ts';
 import type { SqlTx, SqlValue } from './engine/ports.ts';
 import { listing, paging, type Page } from './engine/query.ts';
-import { grants } from './grants.ts';
+import { omit, onlyRow, rowReader, textOf, type TimeRange, within } from './engine/table.ts';
+import { paymentLines } from './paymentLines.ts';
 
 /** Which payments are asked for; times are those of booking. */
 interface PaymentsAsked extends TimeRange {
@@ -14,27 +15,13 @@ interface PaymentsAsked extends TimeRange {
   readonly payout_id?: string | undefined;
 }
 
-/** What a payment shows; sums are negative where money went back. */
-const SHOWN = pick(
-  grants.columns,
-  ...(['tenant_id', 'grant_id', 'kind', 'credits', 'original_grant_id', 'currency'] as const),
-  ...(['gross_amount_minor', 'vat_amount_minor', 'provider_fee_minor', 'net_amount_minor'] as const),
-  ...(['price_list_version', 'fx_rate_to_usd', 'provider', 'provider_txn_id', 'invoice_ref'] as const),
-  ...(['payout_id', 'tax_rate', 'tax_country', 'dispute_status', 'dispute_fee_minor'] as const),
-  ...(['occurred_at', 'created_at'] as const),
-);
+/** Columns that a payment does not show. */
+const SHOWN = omit(paymentLines.columns, 'position', 'line', 'side');
 
 const MONEY = ['gross_amount_minor', 'vat_amount_minor', 'provider_fee_minor', 'net_amount_minor'] as const;
 
-/** Credits are negative already. */
-const SIGN = `case when kind in ('refund', 'dispute') then -1 else 1 end`;
-
-const SIGNED = Object.keys(SHOWN)
-  .map((name) => (MONEY.some((one) => one === name) ? `${SIGN} * ${name} as ${name}` : name))
-  .join(', ');
-
-const CHOSEN = `from read.grants
-  where ($1::text is null or created_at collate "C" >= $1) and ($2::text is null or created_at collate "C" <= $2)
+const CHOSEN = `from read.payment_lines
+  where ($1::text is null or booked_at >= $1) and ($2::text is null or booked_at <= $2)
     and ($3::text is null or tenant_id = $3) and ($4::text is null or lower(provider) = lower($4))
     and ($5::text is null or currency = $5) and ($6::text is null or kind = $6)
     and ($7::text is null or payout_id = $7)`;
@@ -44,18 +31,23 @@ const valuesOf = (asked: PaymentsAsked): readonly SqlValue[] => [
   ...[asked.provider ?? null, asked.currency ?? null, asked.kind ?? null, asked.payout_id ?? null],
 ];
 
-/** Sales, refunds, disputes and reversals of all tenants, newest first. */
+/** Sales, refunds, disputes, reversals and corrections of all tenants, newest first. */
 export const payments = paging(
-  { name: 'payments', columns: SIGNED, chosen: CHOSEN },
+  {
+    name: 'payments',
+    columns: Object.keys(SHOWN).join(', '),
+    chosen: CHOSEN,
+    order: [...NEWEST_FIRST, { by: 'line', as: 'int8' }],
+  },
   (asked: PaymentsAsked & Page) => valuesOf(asked),
   rowReader(SHOWN),
 );
 
 /** Sums of payments in one currency, minor units; what went back is taken off. */
 export const paymentSums = listing(
-  `select currency, count(*) as payments, coalesce(sum(dispute_fee_minor), 0)::numeric as dispute_fee_minor,
-     count(*) filter (where gross_amount_minor is null) as without_amount,
-     ${MONEY.map((name) => `coalesce(sum(${SIGN} * ${name}), 0)::numeric as ${name}`).join(', ')}
+  `select currency, count(*) as payments, count(*) filter (where gross_amount_minor is null) as without_amount,
+     coalesce(sum(dispute_fee_minor), 0)::numeric as dispute_fee_minor,
+     ${MONEY.map((name) => `coalesce(sum(${name}), 0)::numeric as ${name}`).join(', ')}
    ${CHOSEN} group by currency order by currency`,
   valuesOf,
   rowReader({
@@ -66,10 +58,8 @@ export const paymentSums = listing(
 );
 
 /** A refund that was reversed is taken off the refunds. */
-const sumOf = (of: 'sale' | 'refund', column: string, name: string): string =>
-  of === 'sale'
-    ? `coalesce(sum(${column}) filter (where kind = 'sale'), 0)::numeric as ${name}`
-    : `coalesce(sum(-(${SIGN}) * ${column}) filter (where kind <> 'sale'), 0)::numeric as ${name}`;
+const sumOf = (side: 'sale' | 'refund', column: string, name: string): string =>
+  `coalesce(${side === 'sale' ? '' : '-'}sum(${column}) filter (where side = '${side}'), 0)::numeric as ${name}`;
 
 interface TaxAsked extends TimeRange {
   readonly currency?: string | undefined;
@@ -77,29 +67,23 @@ interface TaxAsked extends TimeRange {
   readonly time_zone: string;
 }
 
-/** Rate and country of what came back, or was given back again, are those of its sale. */
-const TAXED = `(
-     select g.*, coalesce(s.tax_rate, g.tax_rate) as taxed_rate, coalesce(s.tax_country, g.tax_country) as taxed_country
-     from read.grants g left join read.grants s on s.tenant_id = g.tenant_id and s.grant_id = g.original_grant_id
-   ) taxed`;
-
 const taxSumsBy = (month: string, months: string) => `
-   select ${month} as month, currency, taxed_rate as tax_rate, taxed_country as tax_country,
+   select ${month} as month, currency, tax_rate, tax_country,
      count(*) filter (where kind = 'sale') as sales, count(*) filter (where kind in ('refund', 'dispute')) as refunds,
      ${sumOf('sale', 'gross_amount_minor', 'sales_gross')}, ${sumOf('sale', 'vat_amount_minor', 'sales_vat')},
      ${sumOf('sale', 'provider_fee_minor', 'sales_fee')},
      ${sumOf('refund', 'gross_amount_minor', 'refunds_gross')}, ${sumOf('refund', 'vat_amount_minor', 'refunds_vat')},
      ${sumOf('refund', 'provider_fee_minor', 'refunds_fee')}
-   from ${TAXED} ${months}
-   where ($1::text is null or created_at collate "C" >= $1) and ($2::text is null or created_at collate "C" <= $2)
+   from read.payment_lines ${months}
+   where side <> 'fee' and ($1::text is null or booked_at >= $1) and ($2::text is null or booked_at <= $2)
      and ($3::text is null or currency = $3)
    group by 1, 2, 3, 4 order by 1, 2, 3, 4`;
 
-const OF_UTC = taxSumsBy('left(created_at, 7)', '');
+const OF_UTC = taxSumsBy('left(booked_at, 7)', '');
 const OF_ZONE = taxSumsBy(
   'm.month',
   `join unnest($4::text[], $5::text[], $6::text[]) as m(from_time, to_time, month)
-     on created_at collate "C" between m.from_time and m.to_time`,
+     on booked_at between m.from_time and m.to_time`,
 );
 
 const readTax = rowReader({
@@ -111,8 +95,8 @@ const readTax = rowReader({
 
 /** The time in which anything was booked. */
 const SPAN = `
-  select coalesce(min(created_at collate "C"), $1) as first, coalesce(max(created_at collate "C"), $1) as last
-  from read.grants`;
+  select coalesce(min(booked_at), $1) as first, coalesce(max(booked_at), $1) as last
+  from read.payment_lines`;
 
 /** Money that was taken and given back by month of booking, currency, tax rate and country; minor units. */
 export const taxSums =

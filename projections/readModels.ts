@@ -13,6 +13,7 @@ import { llmCostsProjector } from './llmCosts.ts';
 import { marginProjector } from './margin.ts';
 import { openClaimsProjector } from './openClaims.ts';
 import { operationsProjector } from './operations.ts';
+import { paymentsProjector } from './paymentLines.ts';
 import { priceListsProjector } from './priceLists.ts';
 import { rateLimitsProjector } from './rateLimits.ts';
 import { reviewsProjector } from './reviews.ts';
@@ -27,6 +28,7 @@ export const READ_MODELS: readonly Projector[] = [
   balancesProjector,
   ledgerProjector,
   grantsProjector,
+  paymentsProjector,
   priceListsProjector,
   billingConfigsProjector,
   apiKeysProjector,

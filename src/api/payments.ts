@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { Queries } from '../queries/queries.ts';
-import type { DisputeStatus } from '../../domain/account/messages.ts';
 import { routesOver } from '../server/routes.ts';
-import { disputeOut } from './credits.ts';
 import {
   checkKnown,
   creditsOut,
@@ -29,7 +27,7 @@ export interface PaymentsDeps {
 
 const { get } = routesOver<PaymentsDeps>();
 
-const paymentKind = z.enum(['sale', 'refund', 'dispute', 'reversal']);
+const paymentKind = z.enum(['sale', 'refund', 'dispute', 'reversal', 'correction']);
 
 const payment = z
   .strictObject({
@@ -51,13 +49,19 @@ const payment = z
     payout_id: z.string().nullable(),
     tax_rate: decimalOut.nullable(),
     tax_country: z.string().nullable(),
-    ...disputeOut,
+    dispute_fee_minor: minorOut.meta({ description: 'Fee that the provider kept for a dispute.' }),
     occurred_at: instantOut,
     created_at: instantOut,
+    booked_at: instantOut.meta({
+      description: 'Its time, or the first instant that was open for booking when it came.',
+    }),
   })
   .meta({
     id: 'Payment',
-    description: 'Money that came, or went back: then its amounts and credits are negative.',
+    description:
+      'Money that came, or went back: then its amounts and credits are negative. A `correction` is a fact of a sale ' +
+      'that became known after its month was closed. A fee that became known after its dispute is a row of its ' +
+      'own, of kind `dispute`.',
   });
 
 const paymentSum = z
@@ -93,10 +97,11 @@ const asNumbers = <Sums extends Readonly<Record<string, unknown>>>(sums: Sums) =
 export const listPayments = get(
   '/v1/admin/payments',
   {
-    summary: 'Sales, refunds, disputes and reversals of all tenants, newest first',
+    summary: 'Sales, refunds, disputes, reversals and corrections of all tenants, newest first',
     description:
-      '`from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of refunds ' +
-      'and disputes are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.',
+      '`from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never changes. A provider is ' +
+      'found in any case. Amounts of refunds and disputes are negative, so that sums are what remains; ' +
+      '`net_amount_minor` is gross less VAT.',
     access: 'admin',
     query: zoned({
       from: dayOrTime.optional(),
@@ -119,10 +124,10 @@ export const listPayments = get(
     const sums = query.cursor === undefined ? await queries.paymentSums(query) : null;
     return {
       log_id: logId(),
-      items: found.items.map(({ kind, dispute_status, ...row }) => ({
+      items: found.items.map(({ kind, sale_id, ...row }) => ({
         ...row,
         kind: kind as z.input<typeof paymentKind>,
-        dispute_status: dispute_status as DisputeStatus | null,
+        original_grant_id: kind === 'sale' ? null : sale_id,
       })),
       by_currency: sums?.map((sum) => asNumbers(sum)) ?? null,
       ...pageFacts(query, found),

@@ -27,6 +27,7 @@ import {
 } from './expectedRows.ts';
 import { evaluationRows } from './evaluations.ts';
 import { documentRows, usageEventRows } from './expectedDocuments.ts';
+import { paymentRows } from './expectedPayments.ts';
 import type { AuditedEvent, Emit, ExpectedModel } from './auditedEvent.ts';
 import { marginRows } from './margin.ts';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
@@ -43,6 +44,7 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   balanceRows,
   ledgerRows,
   grantRows,
+  paymentRows,
   priceListRows,
   billingConfigRows,
   apiKeyRows,

@@ -20,7 +20,7 @@ import {
   marginDays,
   marginDeficits,
   marginLots,
-} from '../../projections/margin.ts';
+} from '../../projections/marginTables.ts';
 import { allZero, type Exact, noSums, type RowOf, sumsOf } from '../../projections/engine/table.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
 import type { BillingRate, BillingTerms } from '../../domain/billingConfig.ts';

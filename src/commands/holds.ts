@@ -14,7 +14,7 @@ import { accountCodec, type AccountWriter } from '../writer/accountWriter.ts';
 import { SYSTEM } from '../writer/commandMeta.ts';
 import type { NotNow } from '../writer/decideBatch.ts';
 import type { Payments } from './payments.ts';
-import { type Sweeper, sweeperOf } from './sweeper.ts';
+import { type Sweeper, sweeperOf } from '../writer/sweeper.ts';
 import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** The accounts whose credits are held, and their log. */

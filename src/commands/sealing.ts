@@ -16,7 +16,7 @@ import { type CommandMeta, recorder } from '../../domain/kernel/decider.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import type { LockedObjects } from '../../domain/ports/services.ts';
 import { digestOfSeal, sealEvent, type SealEvent, type ShortSeal } from '../../domain/finding.ts';
-import { type Sweeper, sweeperOf } from './sweeper.ts';
+import { type Sweeper, sweeperOf } from '../writer/sweeper.ts';
 
 const REFUSED =
   `the user that EVENTSTORE_URL names may not write to ${LOG_STREAM}: use ` +

@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../domain/ports/services.ts';
 import { llmCostLogged } from '../../domain/llmCost.ts';
 import { instant, laterBy, pages, tenantId } from '../../domain/kernel/amounts.ts';
 import { type Clock, type EventStore, LogUnavailable } from '../../domain/ports/log.ts';
-import { type Sweeper, sweeperOf } from './sweeper.ts';
+import { type Sweeper, sweeperOf } from '../writer/sweeper.ts';
 import { metaOf, SYSTEM } from '../writer/commandMeta.ts';
 import { type HoldDeps, wasGivenUp } from './holds.ts';
 import {

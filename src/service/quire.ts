@@ -7,7 +7,7 @@ import { formatKey, keyTraces, type ApiKeyState } from '../../domain/apiKey.ts';
 import type { ApiKeys } from '../commands/apiKeys.ts';
 import type { Context } from './context.ts';
 import type { ReplicaFacts } from '../../domain/ports/services.ts';
-import { sweeperOf } from '../commands/sweeper.ts';
+import { sweeperOf } from '../writer/sweeper.ts';
 import { VERSION } from '../version.ts';
 import type { Config } from '../config.ts';
 import { openedLog } from '../commands/sealing.ts';

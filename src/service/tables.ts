@@ -11,7 +11,7 @@ import { prepareReadModels } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import type { Config } from '../config.ts';
 import { replaceMissing } from '../../projections/engine/waiting.ts';
-import { sweeperOf, type Sweeper } from '../commands/sweeper.ts';
+import { sweeperOf, type Sweeper } from '../writer/sweeper.ts';
 import type { Context } from './context.ts';
 
 const TABLES_LOCK = 0x7461626cn;

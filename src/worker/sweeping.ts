@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/ports/log.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import { keyBeforeAside, setAside } from '../writer/setAside.ts';
-import { type Sweeper, sweeperOf } from '../commands/sweeper.ts';
+import { type Sweeper, sweeperOf } from '../writer/sweeper.ts';
 import { OPERATIONS_PREFIX } from '../commands/operationInput.ts';
 import type { ForgottenExamples } from '../commands/erasing.ts';
 import { type JobName, TRAINING_PREFIX } from '../commands/training.ts';

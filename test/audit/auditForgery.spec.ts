@@ -184,7 +184,7 @@ describe('the audit of forged events in a chain that holds', () => {
       'a second fee of a dispute',
       'refund',
       'DisputeChanged',
-      (data) => ({ ...data, previous_status: data['status'], previous_fee_minor: 1_500, fee_minor: 1 }),
+      (data) => ({ ...data, status: 'lost', previous_status: 'lost', previous_fee_minor: 1_500, fee_minor: 1 }),
     ],
     [
       'a dispute that was never opened',

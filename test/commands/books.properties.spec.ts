@@ -16,14 +16,18 @@ import { asCredits, laterBy } from '../../domain/kernel/amounts.ts';
 import type { EventFeed, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { noSums, type TimeRange } from '../../projections/engine/table.ts';
-import { foldMargin, marginDays } from '../../projections/margin.ts';
+import { foldMargin } from '../../projections/margin.ts';
+import { marginDays } from '../../projections/marginTables.ts';
 import { type CurrencyFlows, deferredIn } from '../../projections/marginFlows.ts';
+import { foldPayments, type PaymentLine, paymentLines } from '../../projections/paymentLines.ts';
+import { auditedEvent } from '../../src/audit/auditedEvent.ts';
+import { paymentRows } from '../../src/audit/expectedPayments.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { booksCommands, type FigureQueries } from '../../src/commands/books.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { commandHandler } from '../../src/writer/commandHandler.ts';
 import { memoryEventStore } from '../support/logs/memoryEventStore.ts';
-import { adjust, charge, meta, refund, sell } from '../support/money/moneyCommands.ts';
+import { adjust, charge, meta, refund, sell, tellMore } from '../support/money/moneyCommands.ts';
 
 const MINUTE_MS = 60_000;
 const START = '2026-01-20T08:00:00.000Z';
@@ -34,7 +38,7 @@ const NO_COSTS = { billed_pico_usd: 0n, free_tier_pico_usd: 0n, unpriced_calls: 
 type Step =
   | { readonly kind: 'clock'; readonly minutes: number }
   | {
-      readonly kind: 'sell' | 'give' | 'take' | 'use' | 'refund';
+      readonly kind: 'sell' | 'give' | 'take' | 'use' | 'refund' | 'tell';
       readonly tenant: string;
       readonly credits: number;
     }
@@ -44,7 +48,7 @@ type Step =
 
 const tenant = fc.constantFrom(...TENANTS);
 const moves = fc.record({
-  kind: fc.constantFrom('sell' as const, 'give' as const, 'take' as const, 'use' as const, 'refund' as const),
+  kind: fc.constantFrom('sell', 'give', 'take', 'use', 'refund', 'tell', 'tell' as const),
   tenant,
   credits: fc.integer({ min: 1, max: 5_000 }),
 });
@@ -104,6 +108,34 @@ const flowsIn = (
     .map((currency) => ({ ...sums.get(currency), currency }) as unknown as CurrencyFlows);
 };
 
+type Lines = readonly PaymentLine[];
+
+/** Payments as the projector books them: batch by batch, each on what the ones before it left. */
+const paymentsIn = (events: readonly RecordedEvent[], batch = 1): Lines => {
+  const given = events.filter(({ type }) => type !== 'MonthClosed').map(projected);
+  let [sales, opensAt]: [ReadonlyMap<string, Lines>, string] = [new Map(), ''];
+  for (let at = 0; at < given.length; at += batch)
+    ({ sales, opensAt } = foldPayments({ sales, opensAt }, given.slice(at, at + batch)));
+  return [...sales.values()].flat().sort((a, b) => Number(a.position - b.position) || a.line - b.line);
+};
+
+/** What is money in them, of the time until an instant. */
+const moneyUntil = (lines: Lines, to: string) =>
+  lines
+    .filter(({ booked_at }) => booked_at <= to)
+    .map(({ payout_id: _, invoice_ref: __, ...money }) => money);
+
+/** Payments as the auditor expects them. */
+const expectedPayments = (events: readonly RecordedEvent[]): readonly unknown[] => {
+  const rows: PaymentLine[] = [];
+  const model = paymentRows.start((table, row) => {
+    if (table.name === paymentLines.name) rows.push(row as unknown as PaymentLine);
+  }, new Set());
+  for (const event of events) model.apply(auditedEvent(event, decodeAny(event)));
+  model.finish();
+  return rows.sort((a, b) => Number(a.position - b.position) || a.line - b.line);
+};
+
 const queriesOver = (store: EventStore): FigureQueries => ({
   marginFlows: async (range) => flowsIn(await eventsIn(store), range),
   modelCostOfPeriod: () => Promise.resolve(NO_COSTS),
@@ -121,6 +153,13 @@ const world = () => {
   });
   let [now, made] = [START, 0];
   const sales = new Map<string, string>();
+  /** What the provider tells later: one fact at a time. */
+  const facts = [
+    { provider_fee_minor: 31 },
+    { tax_rate: '19' },
+    { vat_amount_minor: 40 },
+    { tax_country: 'DE', payout_id: 'po_1' },
+  ] as const;
   const metaNow = () => ({ ...meta, now, command_id: randomUUID() });
 
   const commandOf = ({ kind, tenant: tenant_id, credits }: Extract<Step, { readonly tenant: string }>) => {
@@ -130,8 +169,15 @@ const world = () => {
     switch (kind) {
       case 'sell': {
         sales.set(tenant_id, id);
-        const data = sell({ provider_txn_id: id, credits: amount, gross_amount_minor: credits + 250 }).data;
+        const unknown = { vat_amount_minor: 0, provider_fee_minor: 0 };
+        const of = { provider_txn_id: id, credits: amount, gross_amount_minor: credits + 250, ...unknown };
+        const data = sell(of).data;
         return { type: 'GrantCredits', data: { ...data, tenant_id }, meta: metaNow() } as const;
+      }
+      case 'tell': {
+        const details = facts[credits % facts.length] ?? {};
+        const { data } = tellMore(details, { provider_txn_id: sales.get(tenant_id) ?? 'none' });
+        return { type: 'AddSaleDetails', data: { ...data, tenant_id }, meta: metaNow() } as const;
       }
       case 'refund': {
         const of = { original_provider_txn_id: sales.get(tenant_id) ?? 'none', provider_txn_id: id };
@@ -174,16 +220,22 @@ const world = () => {
 
 describe('closed months in random worlds whose clocks are set', () => {
   it('have the same figures after everything that follows, and an audit that agrees', async () => {
-    let [closings, late] = [0, 0];
+    let [closings, late, corrections] = [0, 0, 0];
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         const { store, months, step, close } = world();
         for (const one of all) await step(one);
         const events = await eventsIn(store);
-        for (const { month, closed } of (await months.view()).months) {
+        const payments = paymentsIn(events);
+        expect(paymentsIn(events, events.length)).to.deep.equal(payments);
+        expect(expectedPayments(events)).to.deep.equal(payments);
+        corrections += payments.filter(({ kind }) => kind === 'correction').length;
+        for (const { month, closed, position } of (await months.view()).months) {
           if (closed === null) continue;
           closings += 1;
           const to = laterBy(monthAfter(month), -1);
+          const then = paymentsIn(events.filter((event) => event.position <= position));
+          expect(moneyUntil(payments, to)).to.deep.equal(moneyUntil(then, to));
           const period = flowsIn(events, { from: `${month}-01`, to });
           const stated = closed.figures.by_currency;
           expect(stated.map(({ currency }) => currency)).to.deep.equal(
@@ -207,5 +259,6 @@ describe('closed months in random worlds whose clocks are set', () => {
     // The worlds have what this is about.
     expect(closings).to.be.greaterThan(30);
     expect(late).to.be.greaterThan(3);
+    expect(corrections).to.be.greaterThan(10);
   });
 });

@@ -4833,13 +4833,16 @@ class PageSummary(TypedDict):
 
 
 class Payment(TypedDict):
-    """Money that came, or went back: then its amounts and credits are negative."""
+    """Money that came, or went back: then its amounts and credits are negative. A `correction` is a
+    fact of a sale that became known after its month was closed. A fee that became known after
+    its dispute is a row of its own, of kind `dispute`.
+    """
 
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     grant_id: str
     """ID of the grant, `grt_…`."""
-    kind: Literal["sale", "refund", "dispute", "reversal"]
+    kind: Literal["sale", "refund", "dispute", "reversal", "correction"]
     """Its kind."""
     credits: int
     """Whole credits."""
@@ -4871,14 +4874,14 @@ class Payment(TypedDict):
     """VAT in percent, decimal text; null where it was not said."""
     tax_country: str | None
     """Country whose VAT it is, ISO 3166-1; null where it was not said."""
-    dispute_status: Literal["opened", "won", "lost"] | None
-    """Of a dispute; null: it is none."""
     dispute_fee_minor: int
     """Fee that the provider kept for a dispute."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
+    booked_at: str
+    """Its time, or the first instant that was open for booking when it came."""
 
 
 class PaymentList(TypedDict):

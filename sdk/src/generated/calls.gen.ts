@@ -1005,9 +1005,9 @@ export interface Api {
   listOperations(input: Input<ListOperationsData>, options?: CallOptions): Promise<Answer<ListOperationsResponses>>;
 
   /**
-   * Sales, refunds, disputes and reversals of all tenants, newest first.
+   * Sales, refunds, disputes, reversals and corrections of all tenants, newest first.
    *
-   * `from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of refunds and disputes are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.
+   * `from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never changes. A provider is found in any case. Amounts of refunds and disputes are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.
    */
   listPayments(input?: Input<ListPaymentsData>, options?: CallOptions): Promise<Answer<ListPaymentsResponses>>;
 

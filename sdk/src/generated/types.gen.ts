@@ -8014,7 +8014,7 @@ export type PageSummary = {
 };
 
 /**
- * Money that came, or went back: then its amounts and credits are negative.
+ * Money that came, or went back: then its amounts and credits are negative. A `correction` is a fact of a sale that became known after its month was closed. A fee that became known after its dispute is a row of its own, of kind `dispute`.
  */
 export type Payment = {
     /**
@@ -8028,7 +8028,7 @@ export type Payment = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund' | 'dispute' | 'reversal';
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal' | 'correction';
     /**
      * Whole credits.
      */
@@ -8090,10 +8090,6 @@ export type Payment = {
      */
     tax_country: string | null;
     /**
-     * Of a dispute; null: it is none.
-     */
-    dispute_status: 'opened' | 'won' | 'lost' | null;
-    /**
      * Fee that the provider kept for a dispute.
      */
     dispute_fee_minor: number;
@@ -8105,6 +8101,10 @@ export type Payment = {
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
+    /**
+     * Its time, or the first instant that was open for booking when it came.
+     */
+    booked_at: string;
 };
 
 export type PaymentList = {
@@ -20372,7 +20372,7 @@ export type ListPaymentsData = {
         /**
          * Its kind.
          */
-        kind?: 'sale' | 'refund' | 'dispute' | 'reversal';
+        kind?: 'sale' | 'refund' | 'dispute' | 'reversal' | 'correction';
         /**
          * The provider's payout that has the payment; null until it is known.
          */

@@ -61,7 +61,7 @@ describe('POST /v1/billing/disputes', () => {
         gross_amount_minor: -1_000,
         provider_txn_id: dispute.provider_txn_id,
       },
-      ...{ dispute_status: 'opened', dispute_fee_minor: 0 },
+      dispute_fee_minor: 0,
     });
     await disputed({ ...dispute, status: 'won', fee_minor: 2_000 });
     const [reversal, now, sale] = await rows(`/v1/billing/grants/${tenant_id}`);

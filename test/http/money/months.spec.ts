@@ -216,6 +216,54 @@ describe('a closed month', () => {
     expect((await audited()).total).to.equal(0);
   });
 
+  it('keeps its payments and its tax when fee, VAT and rate of a sale are told later', async () => {
+    const payments = async (of: string) => {
+      const next = `${following(of)}-01T00:00:00.000Z`;
+      const query = `tenant_id=taxed&from=${of}-01&to=${laterBy(next, -1)}`;
+      return (await api.call('get', `/v1/admin/payments?${query}`)).body;
+    };
+    const tax = async (of: string) => {
+      const items = (await api.call('get', '/v1/admin/tax-report')).body['items'] as readonly Body[];
+      return items.filter((item) => item['month'] === of);
+    };
+    const sale = { tenant_id: 'taxed', provider: 'stripe', provider_txn_id: 'pi-taxed', credits: 10_000 };
+    const sell = async (facts: Body) => {
+      const json = { ...sale, gross_amount_minor: 1000, ...facts };
+      const reply = await api.call('post', '/v1/billing/credits', { json });
+      expect(reply.status, reply.text).to.equal(200);
+    };
+    const [closing, open] = [month, following(month)];
+    await sell({});
+    toTheEnd();
+    await close(closing);
+    const before = [await payments(closing), await tax(closing)];
+    const openBefore = await tax(open);
+    await sell({ provider_fee_minor: 59 });
+    await sell({ tax_rate: '19', tax_country: 'DE', payout_id: 'po-taxed' });
+    const after = [await payments(closing), await tax(closing)];
+    expect(after[1]).to.deep.equal(before[1]);
+    expect((after[0] as Body)['by_currency']).to.deep.equal((before[0] as Body)['by_currency']);
+    const corrections = (await payments(open))['items'] as readonly Body[];
+    expect(
+      corrections.map(({ kind, gross_amount_minor, provider_fee_minor, tax_rate }) => [
+        ...[kind, gross_amount_minor, provider_fee_minor, tax_rate],
+      ]),
+    ).to.deep.equal([
+      ['correction', 1000, 0, '19'],
+      ['correction', -1000, 0, null],
+      ['correction', 0, 59, '19'],
+    ]);
+    expect(openBefore).to.deep.equal([]);
+    const moved = (await tax(open)).map((item) => [item['tax_country'], item['gross_amount_minor']]);
+    expect(moved).to.deep.equal([
+      ['DE', 1000],
+      [null, -1000],
+    ]);
+    const grant = (await api.call('get', '/v1/billing/grants/taxed')).body['items'] as readonly Body[];
+    expect(grant[0]).to.include({ provider_fee_minor: 59, tax_rate: '19', tax_country: 'DE' });
+    expect((await audited()).total).to.equal(0);
+  });
+
   it('has one figure when many close it at once', async () => {
     await api.sell('crowd', 2_000);
     toTheEnd();

@@ -1787,7 +1787,7 @@ class Api:
         to: str | None = None,
         provider: str | None = None,
         currency: str | None = None,
-        kind: Literal["sale", "refund", "dispute", "reversal"] | None = None,
+        kind: Literal["sale", "refund", "dispute", "reversal", "correction"] | None = None,
         payout_id: str | None = None,
         tenant_id: str | None = None,
         limit: int | None = None,
@@ -1797,11 +1797,11 @@ class Api:
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.PaymentList:
-        """Sales, refunds, disputes and reversals of all tenants, newest first.
+        """Sales, refunds, disputes, reversals and corrections of all tenants, newest first.
 
-        `from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of
-        refunds and disputes are negative, so that sums are what remains; `net_amount_minor` is
-        gross less VAT.
+        `from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never
+        changes. A provider is found in any case. Amounts of refunds and disputes are negative,
+        so that sums are what remains; `net_amount_minor` is gross less VAT.
         """
         call = Call(
             "GET",
@@ -2948,7 +2948,7 @@ class Lists:
         to: str | None = None,
         provider: str | None = None,
         currency: str | None = None,
-        kind: Literal["sale", "refund", "dispute", "reversal"] | None = None,
+        kind: Literal["sale", "refund", "dispute", "reversal", "correction"] | None = None,
         payout_id: str | None = None,
         tenant_id: str | None = None,
         limit: int | None = None,
