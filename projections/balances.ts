@@ -85,6 +85,8 @@ export const BALANCE_EVENTS = [
   'CreditsGranted',
   'CreditsRefunded',
   'RefundReversed',
+  'CreditsTransferredOut',
+  'CreditsTransferredIn',
   'CreditsAdjusted',
   'CreditsHeld',
   'HoldReleased',
@@ -157,6 +159,10 @@ const add = (delta: TenantDelta, { type, data }: BalanceEvent): void => {
       delta.purchased_credits -= BigInt(data.credits);
       delta.grants_count += 1n;
       return;
+    case 'CreditsTransferredOut':
+      delta.adjusted_credits -= BigInt(data.credits);
+      return;
+    case 'CreditsTransferredIn':
     case 'CreditsAdjusted':
       delta.adjusted_credits += BigInt(data.credits);
       return;
@@ -228,7 +234,7 @@ const POST = (schema: string) => `
 /** Balances of all tenants, and their open holds. */
 export const balancesProjector: Projector = {
   name: 'balances',
-  version: 3,
+  version: 4,
   eventTypes: BALANCE_EVENTS,
   tables: [balances, openHolds],
   apply: async (tx, { schema, events }) => {

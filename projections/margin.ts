@@ -17,6 +17,7 @@ import {
   marginDays,
   marginDeficits,
   marginLots,
+  marginTransit,
 } from './marginTables.ts';
 import { BOOKS_STREAM, bookedAt } from '../domain/books.ts';
 import { negated } from '../domain/kernel/amounts.ts';
@@ -29,9 +30,12 @@ import {
   disputeLots,
   givenLot,
   type Lot,
+  type Parcel,
+  receiveLots,
   refundLots,
   revalueLots,
   restoreLots,
+  sendLots,
   soldLot,
   type TenantLots,
   type TrueUp,
@@ -45,6 +49,7 @@ import {
   tenantOf,
 } from './engine/ports.ts';
 import { bulk, inserting, upserting } from './engine/bulk.ts';
+import { listing } from './engine/query.ts';
 
 /** What a burn recognised of lots of one currency; micro-USD. */
 type BurnFlow = Row<typeof marginBurns>;
@@ -56,6 +61,8 @@ interface MarginFold {
   readonly tenants: Map<string, TenantLots>;
   readonly burns: BurnFlow[];
   readonly bookings: BookingFlow[];
+  /** Credits between two tenants, by transfer. */
+  readonly transit: Map<string, readonly Parcel[]>;
   /** First instant that is open for booking; empty: no month is closed. */
   opensAt: string;
 }
@@ -251,6 +258,31 @@ const adjust = (
   return next;
 };
 
+const send = (
+  fold: MarginFold,
+  { data }: ProjectedEventOf<'CreditsTransferredOut'>,
+  state: TenantLots,
+): TenantLots => {
+  const { next, parcels } = sendLots(state, { credits: data.credits, origin: data.of_grant });
+  fold.transit.set(data.transfer_id, parcels);
+  return next;
+};
+
+/** Moves no money but that of credits which fill a hole. */
+const receive = (
+  fold: MarginFold,
+  event: ProjectedEventOf<'CreditsTransferredIn'>,
+  state: TenantLots,
+): TenantLots => {
+  const { transfer_id } = event.data;
+  const parcels = fold.transit.get(transfer_id);
+  if (parcels === undefined) throw new Error(`the transfer ${transfer_id} arrives and was not sent`);
+  fold.transit.delete(transfer_id);
+  const { next, trueUps } = receiveLots(state, { parcels, transfer_id, position: event.position });
+  if (trueUps.length > 0) book(fold, { place: placeOf(fold, event), trueUps });
+  return next;
+};
+
 const burn = (fold: MarginFold, event: ProjectedEventOf<'CreditsBurned'>, state: TenantLots): TenantLots => {
   const { credits } = event.data;
   if (credits === 0) return state;
@@ -288,6 +320,10 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
       return restore(fold, event, state);
     case 'DisputeChanged':
       return tellDispute(fold, event, state);
+    case 'CreditsTransferredOut':
+      return send(fold, event, state);
+    case 'CreditsTransferredIn':
+      return receive(fold, event, state);
     case 'CreditsAdjusted':
       return adjust(fold, event, state);
     case 'CreditsBurned':
@@ -300,12 +336,19 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
 /** What a batch begins with: the lots of its tenants, and where the books are open. */
 interface Before {
   readonly lots: ReadonlyMap<string, TenantLots>;
+  readonly transit: ReadonlyMap<string, readonly Parcel[]>;
   readonly opensAt: string;
 }
 
 /** Folds a batch over the lots of its tenants as they were before it. */
-export const foldMargin = ({ lots, opensAt }: Before, events: readonly ProjectedEvent[]): MarginFold => {
-  const fold: MarginFold = { tenants: new Map(lots), burns: [], bookings: [], opensAt };
+export const foldMargin = (
+  { lots, transit, opensAt }: Before,
+  events: readonly ProjectedEvent[],
+): MarginFold => {
+  const fold: MarginFold = {
+    ...{ tenants: new Map(lots), transit: new Map(transit) },
+    ...{ burns: [], bookings: [], opensAt },
+  };
   for (const event of events) {
     if (event.type === 'MonthCutOff' || event.type === 'MonthReopened') {
       fold.opensAt = event.data.opens_at ?? '';
@@ -321,11 +364,13 @@ const readLot = rowReader(marginLots.columns);
 
 /** A lot as it was saved. */
 const lotOfRow = (row: SqlRow): Lot => {
-  const { lot_id, position, currency, fx_rate, price, credits, used, issued, ...money } = readLot(row);
+  const { lot_id, origin, position, currency, fx_rate, price, credits, used, issued, ...money } =
+    readLot(row);
   const { net, amount, implied, fee, vat } = money;
   // Members one by one, here and below: each batch does this for every lot of its tenants.
   return {
     lot_id,
+    origin,
     position,
     currency,
     credits,
@@ -342,6 +387,7 @@ const lotOfRow = (row: SqlRow): Lot => {
 const rowOfLot = (tenant_id: string, lot: Lot) => ({
   tenant_id,
   lot_id: lot.lot_id,
+  origin: lot.origin,
   position: lot.position,
   currency: lot.currency,
   fx_rate: lot.booking?.fx_rate ?? null,
@@ -375,6 +421,26 @@ const changedLots = (
   }
   return rows;
 };
+
+const readParcel = rowReader(marginTransit.columns);
+
+const parcelOfRow = (row: SqlRow): Parcel => {
+  const { origin, currency, fx_rate, price, credits, net, amount, implied, fee, vat } = readParcel(row);
+  const booking = fx_rate === null || price === null ? null : { currency, fx_rate, price };
+  return { origin, currency, booking, credits, values: { net, amount, implied, fee, vat } };
+};
+
+/** What a batch sent and did not receive. */
+const newParcels = (before: Before['transit'], after: Before['transit']) =>
+  [...after]
+    .filter(([transfer_id]) => !before.has(transfer_id))
+    .flatMap(([transfer_id, parcels]) =>
+      parcels.map(({ origin, currency, booking, credits, values }, part) => ({
+        ...{ transfer_id, part, origin, currency, credits },
+        ...{ fx_rate: booking?.fx_rate ?? null, price: booking?.price ?? null },
+        ...values,
+      })),
+    );
 
 /** Deficits that a batch changed. */
 const changedDeficits = (
@@ -426,18 +492,25 @@ const addBurns = inserting(marginBurns);
 const addBookings = inserting(marginBookings);
 const addDays = upserting(marginDays);
 const saveBooks = upserting(marginBooks);
+const addParcels = inserting(marginTransit);
 const wanted = bulk(pick(marginLots.columns, 'tenant_id'));
 const named = bulk(pick(marginLots.columns, 'tenant_id', 'lot_id'));
 
 const OPEN = (schema: string) => `
   select l.* from ${wanted.source()} join ${schema}.margin_lots l using (tenant_id)
-  where l.used < l.credits order by l.tenant_id, l.position`;
+  where l.used < l.credits order by l.tenant_id, l.position, l.lot_id`;
 
 const NAMED = (schema: string) => `
   select l.* from ${named.source()} join ${schema}.margin_lots l using (tenant_id, lot_id)
   where l.used >= l.credits`;
 
 const OPENS_AT = (schema: string) => `select opens_at from ${schema}.margin_books`;
+
+const TRANSIT = (schema: string) =>
+  `select * from ${schema}.margin_transit where transfer_id = any($1::text[]) order by transfer_id, part`;
+
+const ARRIVED = (schema: string) =>
+  `delete from ${schema}.margin_transit where transfer_id = any($1::text[])`;
 
 const DEFICITS = (schema: string) => `
   select d.* from ${wanted.source()} join ${schema}.margin_deficits d using (tenant_id)`;
@@ -448,33 +521,62 @@ const CLEAR_DEFICITS = (schema: string) => `delete from ${schema}.margin_deficit
 const isOfAccount = ({ stream }: ProjectedEvent): boolean => stream !== BOOKS_STREAM;
 
 const inOrderOfLog = ({ lots, deficit }: TenantLots): TenantLots => ({
-  lots: [...lots].sort((a, b) => (a.position < b.position ? -1 : 1)),
+  lots: [...lots].sort((a, b) =>
+    a.position === b.position ? (a.lot_id < b.lot_id ? -1 : 1) : a.position < b.position ? -1 : 1,
+  ),
   deficit,
 });
+
+/** Credits that were sent before the batch, and arrive in it. */
+const transitOf = async (
+  tx: SqlTx,
+  schema: string,
+  events: readonly ProjectedEvent[],
+): Promise<ReadonlyMap<string, readonly Parcel[]>> => {
+  const ids = only(events, 'CreditsTransferredIn').map(({ data }) => data.transfer_id);
+  const parcels = new Map<string, readonly Parcel[]>();
+  if (ids.length === 0) return parcels;
+  for (const row of await tx.query(TRANSIT(schema), [ids])) {
+    const id = textOf(row, 'transfer_id');
+    parcels.set(id, [...(parcels.get(id) ?? []), parcelOfRow(row)]);
+  }
+  return parcels;
+};
+
+/** Lots that credits may come back to: any that they could have come from, of each tenant that receives some. */
+const homes = (
+  events: readonly ProjectedEvent[],
+  origins: readonly string[],
+): readonly { readonly tenant_id: string; readonly lot_id: string }[] => {
+  const tenants = new Set(only(events, 'CreditsTransferredIn').map(tenantOf));
+  return [...tenants].flatMap((tenant_id) => origins.map((lot_id) => ({ tenant_id, lot_id })));
+};
 
 /** The tenants' open lots in order, with those that a refund, a reversal or a later fact of the batch names. */
 const lotsOf = async (
   tx: SqlTx,
   schema: string,
-  events: readonly ProjectedEvent[],
+  { events, transit }: { readonly events: readonly ProjectedEvent[] } & Pick<Before, 'transit'>,
 ): Promise<ReadonlyMap<string, TenantLots>> => {
   const ids = wanted.values([...new Set(events.map(tenantOf))].map((tenant_id) => ({ tenant_id })));
-  const reversals = only(events, 'RefundReversed');
+  const reopened = [...only(events, 'RefundReversed'), ...only(events, 'CreditsTransferredIn')];
+  const rows = [...(await tx.query(OPEN(schema), ids))];
   const refunds = [
     ...only(events, 'CreditsRefunded'),
-    ...reversals,
+    ...only(events, 'RefundReversed'),
     ...only(events, 'SaleDetailsAdded'),
     ...only(events, 'SaleRateBooked'),
     ...only(events, 'DisputeChanged'),
-  ].map((event) => ({
-    tenant_id: tenantOf(event),
-    lot_id: event.data.grant_id,
-  }));
-  const rows = [...(await tx.query(OPEN(schema), ids))];
-  if (refunds.length > 0) {
-    const closed = await tx.query(NAMED(schema), named.values(refunds));
+  ].map((event) => ({ tenant_id: tenantOf(event), lot_id: event.data.grant_id }));
+  const origins = new Set([
+    ...[...transit.values()].flat().map(({ origin }) => origin),
+    ...rows.map((row) => textOf(row, 'origin')),
+  ]);
+  const closedOnes = [...refunds, ...homes(events, [...origins])];
+  if (closedOnes.length > 0) {
+    const closed = await tx.query(NAMED(schema), named.values(closedOnes));
     const once = new Map(closed.map((row) => [`${textOf(row, 'tenant_id')} ${textOf(row, 'lot_id')}`, row]));
-    // A reversal opens a lot again, which is consumed in its old place.
+    // A reversal or a transfer opens a lot again, which is consumed in its old place.
     rows.push(...once.values());
   }
   const missing = await tx.query(DEFICITS(schema), ids);
@@ -484,7 +586,7 @@ const lotsOf = async (
     const before = tenants.get(tenant)?.lots ?? [];
     tenants.set(tenant, { lots: [...before, lotOfRow(row)], deficit: 0 });
   }
-  if (reversals.length > 0) for (const [tenant, lots] of tenants) tenants.set(tenant, inOrderOfLog(lots));
+  if (reopened.length > 0) for (const [tenant, lots] of tenants) tenants.set(tenant, inOrderOfLog(lots));
   for (const row of missing) {
     const tenant = textOf(row, 'tenant_id');
     tenants.set(tenant, { lots: tenants.get(tenant)?.lots ?? [], deficit: wholeOf(row, 'credits') });
@@ -503,21 +605,27 @@ export const marginProjector: Projector = {
     'CreditsRefunded',
     'RefundReversed',
     'DisputeChanged',
+    'CreditsTransferredOut',
+    'CreditsTransferredIn',
     'CreditsAdjusted',
     'CreditsBurned',
     'MonthCutOff',
     'MonthReopened',
   ],
-  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays, marginBooks],
+  tables: [marginLots, marginDeficits, marginTransit, marginBurns, marginBookings, marginDays, marginBooks],
   apply: async (tx, { schema, events }) => {
-    const before = await lotsOf(tx, schema, events.filter(isOfAccount));
+    const ofAccounts = events.filter(isOfAccount);
+    const transit = await transitOf(tx, schema, ofAccounts);
+    const before = await lotsOf(tx, schema, { events: ofAccounts, transit });
     const [books] = await tx.query(OPENS_AT(schema));
     const opensAt = books === undefined ? '' : textOf(books, 'opens_at');
-    const fold = foldMargin({ lots: before, opensAt }, events);
+    const fold = foldMargin({ lots: before, transit, opensAt }, events);
     const missing = changedDeficits(before, fold.tenants);
     await saveLots(tx, schema, changedLots(before, fold.tenants));
     await saveDeficits(tx, schema, missing);
     if (missing.length > 0) await tx.query(CLEAR_DEFICITS(schema));
+    if (transit.size > 0) await tx.query(ARRIVED(schema), [[...transit.keys()]]);
+    await addParcels(tx, schema, newParcels(transit, fold.transit));
     await addBurns(tx, schema, fold.burns);
     await addBookings(tx, schema, fold.bookings);
     await addDays(tx, schema, daySums([...fold.burns, ...fold.bookings]));
@@ -525,3 +633,11 @@ export const marginProjector: Projector = {
       await saveBooks(tx, schema, [{ stream: BOOKS_STREAM, opens_at: fold.opensAt }]);
   },
 };
+
+/** Tenants that have unused credits of a sale, the one with most of them first. */
+export const lotsOfGrant = listing(
+  `select tenant_id, sum(credits - used)::int8 as credits from read.margin_lots
+   where origin = $1 and used < credits group by tenant_id order by 2 desc, tenant_id`,
+  (grantId: string) => [grantId],
+  rowReader({ tenant_id: 'text', credits: 'int8' }),
+);

@@ -22,6 +22,7 @@ import {
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
 import { addSaleDetails, bookSaleRate } from './saleDetails.ts';
+import { receiveCredits, sendCredits } from './transfers.ts';
 import { reverseRefund, tellDispute } from './reversals.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
@@ -88,6 +89,10 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
       return reverseRefund(state, command);
     case 'TellDispute':
       return tellDispute(state, command);
+    case 'SendCredits':
+      return sendCredits(state, command);
+    case 'ReceiveCredits':
+      return receiveCredits(state, command);
     case 'AdjustCredits':
       return adjustCredits(state, command);
     case 'ChargeCredits':

@@ -215,6 +215,28 @@ export const refundReversed = event('RefundReversed', {
   balance_after: credits,
 });
 
+/** A name for one transfer, in both accounts. */
+const transfer = { transfer_id: z.string(), credits: creditsFromZero, created_at: instant };
+
+/** Credits that left for another tenant, oldest lots first, with what was paid for them. `credits` > 0. */
+const creditsTransferredOut = event('CreditsTransferredOut', {
+  ...transfer,
+  to_tenant_id: tenantId,
+  /** Credits of this sale go first: they are brought back for its refund. Left out: the oldest. */
+  of_grant: z.string().optional(),
+  idempotency_key: z.string().nullable(),
+  fingerprint: z.string(),
+  reason: z.string(),
+  balance_after: credits,
+});
+
+/** The same credits and lots, arrived. */
+const creditsTransferredIn = event('CreditsTransferredIn', {
+  ...transfer,
+  from_tenant_id: tenantId,
+  balance_after: credits,
+});
+
 /** Credits given (+) or clawed back (−) by a person. */
 const creditsAdjusted = event('CreditsAdjusted', {
   adjustment_id: z.string(),
@@ -291,6 +313,8 @@ export const accountEvent = z.discriminatedUnion('type', [
   creditsRefunded,
   refundReversed,
   disputeChanged,
+  creditsTransferredOut,
+  creditsTransferredIn,
   creditsAdjusted,
   creditsHeld,
   holdReleased,
@@ -383,6 +407,21 @@ export type TellDispute = Command<
     }
 >;
 
+type TransferOut = AccountEventOf<'CreditsTransferredOut'>['data'];
+
+/** Sends credits to another tenant, at most those that are available; null: all of these. */
+export type SendCredits = Command<
+  'SendCredits',
+  OfTenant &
+    Omit<TransferOut, 'credits' | 'created_at' | 'balance_after'> & { readonly credits: Credits | null }
+>;
+
+/** Takes in what another tenant sent, once. */
+export type ReceiveCredits = Command<
+  'ReceiveCredits',
+  OfTenant & Asked<'CreditsTransferredIn', 'created_at' | 'balance_after'>
+>;
+
 export type AdjustCredits = Command<
   'AdjustCredits',
   OfTenant & Asked<'CreditsAdjusted', 'balance_after' | 'created_at'>
@@ -457,6 +496,8 @@ export type AccountCommand =
   | RefundCredits
   | ReverseRefund
   | TellDispute
+  | SendCredits
+  | ReceiveCredits
   | AdjustCredits
   | HoldCredits
   | SettleHold

@@ -160,6 +160,12 @@ const beyondLimits = (state: AccountState, of: SaleState, wanted: Amounts): Acco
   return { code: 'insufficient_balance', available_credits, max_refundable_credits };
 };
 
+/** Credits that a refund takes where all are there; 0 for one that is more than what is left of its sale. */
+export const creditsDue = (data: RefundCredits['data'], of: SaleState): number => {
+  const wanted = (data.dispute === undefined ? amountsOf : disputedOf)(data, of, Number.MAX_SAFE_INTEGER);
+  return exceeds(wanted, remainingOf(of)) ? 0 : wanted.credits;
+};
+
 /** Order of checks: repeat, 404, mismatch, exceeds, balance. */
 export const refundCredits = (state: AccountState, { data, meta }: RefundCredits): AccountDecision => {
   const key = paymentKey(data);

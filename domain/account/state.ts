@@ -53,6 +53,8 @@ export interface AccountState {
   readonly free_pages_used: number;
   readonly free_pages_held: number;
   readonly hasSales: boolean;
+  /** Whether credits ever left for another tenant. */
+  readonly hasSent: boolean;
   readonly history: History;
   /** Each with all that was refunded of it. */
   readonly sales: Kept<SaleState>;
@@ -60,6 +62,9 @@ export interface AccountState {
   readonly saleKeys: Kept<string>;
   readonly refunds: Kept<Data<'CreditsRefunded'>>;
   readonly reversals: Kept<Data<'RefundReversed'>>;
+  /** Those sent by idempotency key, and those received by ID. */
+  readonly sent: Kept<Data<'CreditsTransferredOut'>>;
+  readonly received: Kept<Data<'CreditsTransferredIn'>>;
   readonly adjustments: Kept<Data<'CreditsAdjusted'>>;
   readonly charges: Kept<Data<'CreditsBurned'>>;
   /** Names of events that were read again, by revision. */
@@ -88,11 +93,14 @@ export const NEW_ACCOUNT: AccountState = {
   free_pages_used: 0,
   free_pages_held: 0,
   hasSales: false,
+  hasSent: false,
   history: NO_HISTORY,
   sales: nothingKept(),
   saleKeys: nothingKept(),
   refunds: nothingKept(),
   reversals: nothingKept(),
+  sent: nothingKept(),
+  received: nothingKept(),
   adjustments: nothingKept(),
   charges: nothingKept(),
   recalled: ImmutableMap(),
@@ -108,6 +116,8 @@ export const availableIn = (state: AccountState): Credits => minus(state.balance
 const paymentName = (key: string): string => `payment ${key}`;
 const grantName = (grantId: string): string => `grant ${grantId}`;
 const adjustmentName = (key: string): string => `adjustment ${key}`;
+const sentName = (key: string): string => `sent ${key}`;
+const receivedName = (id: string): string => `received ${id}`;
 const chargeName = (key: string): string => `charge ${key}`;
 const exportName = (jobId: string): string => `export ${jobId}`;
 
@@ -124,6 +134,10 @@ const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
       return isOfDispute(data)
         ? [grantName(data.grant_id)]
         : [paymentName(paymentKey(data)), grantName(data.grant_id)];
+    case 'CreditsTransferredOut':
+      return data.idempotency_key === null ? NAMELESS : [sentName(data.idempotency_key)];
+    case 'CreditsTransferredIn':
+      return [receivedName(data.transfer_id)];
     case 'CreditsAdjusted':
       return data.idempotency_key === null ? NAMELESS : [adjustmentName(data.idempotency_key)];
     case 'CreditsBurned':
@@ -195,6 +209,14 @@ export const refundAt = (
 /** The adjustment under an idempotency key. Throws EventsNeeded. */
 export const adjustmentAt = (state: AccountState, key: string): Data<'CreditsAdjusted'> | undefined =>
   found(state, adjustmentName(key), keptAt(state.adjustments, key));
+
+/** The transfer that was sent under an idempotency key. Throws EventsNeeded. */
+export const sentAt = (state: AccountState, key: string): Data<'CreditsTransferredOut'> | undefined =>
+  found(state, sentName(key), keptAt(state.sent, key));
+
+/** A transfer that arrived. Throws EventsNeeded. */
+export const receivedAt = (state: AccountState, id: string): Data<'CreditsTransferredIn'> | undefined =>
+  found(state, receivedName(id), keptAt(state.received, id));
 
 /** The keyed charge under an idempotency key. Throws EventsNeeded. */
 export const chargeAt = (state: AccountState, key: string): Data<'CreditsBurned'> | undefined =>
@@ -364,6 +386,10 @@ const recalledOne = (
       return { ...state, reversals: reversalsWith(state, data) };
     case 'DisputeChanged':
       return disputeTold(state, data);
+    case 'CreditsTransferredOut':
+      return { ...state, sent: keptBy(state.sent, data) };
+    case 'CreditsTransferredIn':
+      return { ...state, received: keep(state.received, data.transfer_id, data) };
     case 'CreditsAdjusted':
       return { ...state, adjustments: keptBy(state.adjustments, data) };
     case 'CreditsBurned':
@@ -393,6 +419,22 @@ const adjusted = (state: AccountState, data: Data<'CreditsAdjusted'>): AccountSt
   balance: plus(state.balance, data.credits),
   adjusted: plus(state.adjusted, data.credits),
   adjustments: keptBy(state.adjustments, data),
+});
+
+/** What moves between tenants was adjusted, not bought: purchases stay with the tenant that made them. */
+const sent = (state: AccountState, data: Data<'CreditsTransferredOut'>): AccountState => ({
+  ...state,
+  balance: minus(state.balance, data.credits),
+  adjusted: minus(state.adjusted, data.credits),
+  hasSent: true,
+  sent: keptBy(state.sent, data),
+});
+
+const received = (state: AccountState, data: Data<'CreditsTransferredIn'>): AccountState => ({
+  ...state,
+  balance: plus(state.balance, data.credits),
+  adjusted: plus(state.adjusted, data.credits),
+  received: keep(state.received, data.transfer_id, data),
 });
 
 const held = (state: AccountState, hold: Data<'CreditsHeld'>): AccountState => ({
@@ -481,6 +523,10 @@ const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, Late
       return reversed(state, data);
     case 'DisputeChanged':
       return disputeTold(state, data);
+    case 'CreditsTransferredOut':
+      return sent(state, data);
+    case 'CreditsTransferredIn':
+      return received(state, data);
     case 'CreditsAdjusted':
       return adjusted(state, data);
     case 'CreditsHeld':

@@ -7,6 +7,7 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
+import { transferCredits, type TransfersDeps } from './transfers.ts';
 import { recordDispute, reverseRefund, type ReversalsDeps } from './reversals.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './credits.ts';
 import {
@@ -180,6 +181,7 @@ export type ApiDeps = AccountsDeps &
   ConfigsDeps &
   CreditsDeps &
   ReversalsDeps &
+  TransfersDeps &
   DeploymentsDeps &
   DocumentsDeps &
   EvaluationsDeps &
@@ -302,6 +304,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Administration: {
     adjustCredits,
+    transferCredits,
     createAdminBillingConfig,
     createApiKey,
     createProviderPricing,

@@ -14,7 +14,7 @@ import { balances, openHolds } from '../../projections/balances.ts';
 import { noSums } from '../../projections/engine/table.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import { grants } from '../../projections/grants.ts';
-import { openClaims } from '../../projections/openClaims.ts';
+import { openClaims, openTransfers } from '../../projections/openClaims.ts';
 import { ledger, ledgerBlocks } from '../../projections/ledger.ts';
 import { atScale, parseDecimal } from '../../domain/kernel/amounts.ts';
 import { freeOperations, llmCostDays, llmCosts, modelPrices } from '../../projections/llmCosts.ts';
@@ -59,6 +59,8 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
     CreditsGranted: ({ data }, row) => grant(row, BigInt(data.credits)),
     CreditsRefunded: ({ data }, row) => grant(row, -BigInt(data.credits)),
     RefundReversed: ({ data }, row) => grant(row, BigInt(data.credits)),
+    CreditsTransferredOut: ({ data }, row) => void (row.adjusted_credits -= BigInt(data.credits)),
+    CreditsTransferredIn: ({ data }, row) => void (row.adjusted_credits += BigInt(data.credits)),
     CreditsAdjusted: ({ data }, row) => void (row.adjusted_credits += BigInt(data.credits)),
     CreditsHeld: ({ data }, row) => {
       holds.set(`${row.tenant_id} ${data.hold_id}`, { ...data, tenant_id: row.tenant_id });
@@ -209,12 +211,13 @@ export const grantRows: ExpectedModel = {
   },
 };
 
-/** Claims without an effect or a release. */
+/** Claims without an effect or a release, and transfers on their way. */
 export const openClaimRows: ExpectedModel = {
   name: 'open_claims',
-  tables: [openClaims],
+  tables: [openClaims, openTransfers],
   start: (emit) => {
     const claims = keptRows(openClaims, emit);
+    const transfers = keptRows(openTransfers, emit);
     const end = ({ data }: Moved) => void claims.take(paymentStream(data));
     const apply = byType({
       PaymentClaimed: ({ stream, data: { tenant_id, kind, claimed_at } }) =>
@@ -223,14 +226,25 @@ export const openClaimRows: ExpectedModel = {
       CreditsGranted: end,
       CreditsRefunded: end,
       RefundReversed: end,
+      CreditsTransferredOut: ({ stream, data: { transfer_id, to_tenant_id, credits, created_at } }) => {
+        const from_tenant_id = accountOf(stream) ?? '';
+        transfers.set(transfer_id, { transfer_id, from_tenant_id, to_tenant_id, credits, created_at });
+      },
+      CreditsTransferredIn: ({ data }) => void transfers.take(data.transfer_id),
     });
-    return { apply, finish: claims.emitAll };
+    const finish = (): void => {
+      claims.emitAll();
+      transfers.emitAll();
+    };
+    return { apply, finish };
   },
 };
 
 type Granted = AuditedEventOf<'CreditsGranted'>;
 type Refunded = AuditedEventOf<'CreditsRefunded'>;
 type Reversed = AuditedEventOf<'RefundReversed'>;
+type Sent = AuditedEventOf<'CreditsTransferredOut'>;
+type Received = AuditedEventOf<'CreditsTransferredIn'>;
 type Adjusted = AuditedEventOf<'CreditsAdjusted'>;
 type Burned = AuditedEventOf<'CreditsBurned'>;
 
@@ -238,7 +252,7 @@ type Posting = Omit<ExpectedRow<typeof ledger>, 'ordinal'>;
 
 /** What every posting has; a burn fills in the rest. */
 const posting = (
-  event: Granted | Refunded | Reversed | Adjusted | Burned,
+  event: Granted | Refunded | Reversed | Sent | Received | Adjusted | Burned,
   of: { readonly id: string; readonly kind: string; readonly credits_delta: number },
 ): Posting => ({
   ...noneOf(ledger.columns),
@@ -285,6 +299,22 @@ const reversalRow = (event: Reversed): Posting => {
   return {
     ...posting(event, { id: reversal_id, kind: 'reversal', credits_delta: credits }),
     details: { ...money(event, reversal_id), original_grant_id: grant_id, refund_id, reason },
+  };
+};
+
+const sentRow = (event: Sent): Posting => {
+  const { transfer_id, to_tenant_id, credits, reason } = event.data;
+  return {
+    ...posting(event, { id: transfer_id, kind: 'transfer_out', credits_delta: 0 - credits }),
+    details: { other_tenant_id: to_tenant_id, reason },
+  };
+};
+
+const receivedRow = (event: Received): Posting => {
+  const { transfer_id, from_tenant_id, credits } = event.data;
+  return {
+    ...posting(event, { id: transfer_id, kind: 'transfer_in', credits_delta: credits }),
+    details: { other_tenant_id: from_tenant_id },
   };
 };
 
@@ -358,6 +388,8 @@ export const ledgerRows: ExpectedModel = {
       CreditsGranted: (event) => add(saleRow(event)),
       CreditsRefunded: (event) => add(refundRow(event)),
       RefundReversed: (event) => add(reversalRow(event)),
+      CreditsTransferredOut: (event) => add(sentRow(event)),
+      CreditsTransferredIn: (event) => add(receivedRow(event)),
       CreditsAdjusted: (event) => add(adjustmentRow(event)),
       CreditsBurned: (event) => usageInLedger(event).forEach(add),
     });
@@ -450,7 +482,7 @@ export const llmCostRows: ExpectedModel = {
   },
 };
 
-type Movement = AuditedEventOf<'CreditsBurned' | 'CreditsAdjusted'>;
+type Movement = AuditedEventOf<'CreditsBurned'> | Adjusted | Sent | Received;
 
 /** In the place of a dimension that a movement does not have. */
 const NONE = 'none';
@@ -459,6 +491,10 @@ const dimensionsOf = ({ type, stream, data }: Movement) => {
   const place = { day: data.created_at.slice(0, 10), tenant_id: accountOf(stream) ?? '' };
   if (type === 'CreditsAdjusted') {
     const words = { kind: 'admin_adjustment', operation: 'admin_adjustment', category: 'adjustment' };
+    return { ...place, ...words, extraction_mode: NONE, billing_type: NONE, task_id: NONE };
+  }
+  if (type !== 'CreditsBurned') {
+    const words = { kind: 'transfer', operation: 'transfer', category: 'adjustment' };
     return { ...place, ...words, extraction_mode: NONE, billing_type: NONE, task_id: NONE };
   }
   const { operation, category, extraction_mode, billing_type, task_id } = data;
@@ -504,6 +540,8 @@ export const usageRows: ExpectedModel = {
     const apply = byType({
       // A gift counts below zero: it is no consumption.
       CreditsAdjusted: (event) => void (dayOf(event).credits -= BigInt(event.data.credits)),
+      CreditsTransferredOut: (event) => void (dayOf(event).credits += BigInt(event.data.credits)),
+      CreditsTransferredIn: (event) => void (dayOf(event).credits -= BigInt(event.data.credits)),
       CreditsBurned: (event) => {
         const [day, { data }] = [dayOf(event), event];
         day.pages += BigInt(data.pages);

@@ -30,6 +30,8 @@ type Coins = readonly [gross: bigint, vat: bigint, fee: bigint];
 /** The auditor's own record of a lot; the rules are those of the report, written a second time. */
 interface BookedLot {
   readonly id: string;
+  /** The sale or gift that it comes from, maybe another tenant's. */
+  readonly from: string;
   readonly position: bigint;
   kind: 'priced' | 'gift' | 'unpriced';
   readonly currency: string;
@@ -60,10 +62,21 @@ export interface Moves {
   cost: bigint;
 }
 
+/** Credits of a lot on their way to another tenant. */
+export type Parcel = Pick<BookedLot, 'from' | 'kind' | 'currency' | 'rate' | 'price' | 'credits' | 'value'>;
+
 export interface MarginBook {
   readonly lots: BookedLot[];
   hole: bigint;
+  /** What is between the tenants of one log, by transfer: all their books share it. */
+  readonly transit: Map<string, readonly Parcel[]>;
 }
+
+export const newMarginBook = (transit: MarginBook['transit']): MarginBook => ({
+  lots: [],
+  hole: 0n,
+  transit,
+});
 
 export const noWorth = (): Worth => ({ net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n });
 const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n, booked: 0n, cost: 0n });
@@ -291,7 +304,7 @@ const saleLot = (data: Of<'CreditsGranted'>, position: bigint): BookedLot => {
   const price = data.price_per_1000_credits;
   const worth = worthAt({ rate, price, digits: minorUnitDigits(data.currency) ?? 2 });
   return {
-    ...{ id: data.grant_id, position, currency: data.currency, rate, worth },
+    ...{ id: data.grant_id, from: data.grant_id, position, currency: data.currency, rate, worth },
     kind: rate === null ? 'unpriced' : 'priced',
     price: rate === null ? null : price,
     ...{ credits: BigInt(data.credits), gone: 0n, value: worth(coinsOf(data)), shown: noWorth() },
@@ -300,7 +313,15 @@ const saleLot = (data: Of<'CreditsGranted'>, position: bigint): BookedLot => {
 };
 
 const giftLot = (data: Of<'CreditsAdjusted'>, position: bigint): BookedLot => ({
-  ...{ id: data.adjustment_id, position, kind: 'gift', currency: '', rate: null, price: null },
+  ...{
+    id: data.adjustment_id,
+    from: data.adjustment_id,
+    position,
+    kind: 'gift',
+    currency: '',
+    rate: null,
+    price: null,
+  },
   ...{ worth: noWorth, credits: BigInt(data.credits), gone: 0n, value: noWorth(), shown: noWorth() },
   ...{ ever: BigInt(data.credits), paid: NO_COINS, back: NO_COINS, disputed: 0n },
 });
@@ -321,6 +342,64 @@ const learn = (book: MarginBook, { type, data }: Learnt, moves: Moves): boolean 
   if (vat + fee === 0) return false;
   restate(lot, (of) => (of.paid = plus(of.paid, [0n, BigInt(vat), BigInt(fee)])), moves);
   return true;
+};
+
+/** Packs credits for another tenant, those of one sale first, else as they would be used. */
+const pack = (book: MarginBook, data: Of<'CreditsTransferredOut'>): void => {
+  let wanted = BigInt(data.credits);
+  const parcels: Parcel[] = [];
+  const rank = (lot: BookedLot): number => (lot.from === data.of_grant ? 0 : 1);
+  for (const lot of [...book.lots].sort((a, b) => rank(a) - rank(b))) {
+    const left = leftOf(lot);
+    const credits = wanted < left ? wanted : left;
+    if (credits === 0n) continue;
+    const before = rest(lot);
+    const value = each((part) => (credits === left ? before[part] : floorOf(before[part] * credits, left)));
+    const { from, kind, currency, rate, price } = lot;
+    parcels.push({ from, kind, currency, rate, price, credits, value });
+    restart(
+      lot,
+      left - credits,
+      each((part) => before[part] - value[part]),
+    );
+    wanted -= credits;
+  }
+  book.hole += wanted;
+  book.transit.set(data.transfer_id, parcels);
+};
+
+/** Puts what another tenant sent into its own lot, if that is here, or into a new one; a hole is filled first. */
+const unpack = (
+  book: MarginBook,
+  { id, position }: { readonly id: string; readonly position: bigint },
+  moves: Moves,
+): void => {
+  for (const [n, parcel] of (book.transit.get(id) ?? []).entries()) {
+    const own = book.lots.find((one) => one.id === parcel.from);
+    const lot: BookedLot = own ?? {
+      ...{
+        ...parcel,
+        id: `${id}:${String(n).padStart(6, '0')}`,
+        position,
+        credits: 0n,
+        value: noWorth(),
+        gone: 0n,
+        shown: noWorth(),
+      },
+      ...{ worth: noWorth, ever: parcel.credits, paid: NO_COINS, back: NO_COINS, disputed: 0n },
+    };
+    if (own === undefined) book.lots.push(lot);
+    const before = rest(lot);
+    restart(
+      lot,
+      leftOf(lot) + parcel.credits,
+      each((part) => before[part] + parcel.value[part]),
+    );
+    const filled = book.hole < parcel.credits ? book.hole : parcel.credits;
+    if (filled > 0n) remove(lot, filled, moves);
+    book.hole -= filled;
+  }
+  book.transit.delete(id);
 };
 
 /** Enters one event into a tenant's book; undefined where it moves no credits or money. */
@@ -348,6 +427,12 @@ export const post = (book: MarginBook, event: Posted): Moves | undefined => {
       putBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
       return moves;
     }
+    case 'CreditsTransferredOut':
+      pack(book, event.data);
+      return undefined;
+    case 'CreditsTransferredIn':
+      unpack(book, { id: event.data.transfer_id, position: event.position }, moves);
+      return moves;
     case 'CreditsAdjusted':
       if (event.data.credits > 0) openLot(book, giftLot(event.data, event.position), moves);
       else takeBack(book, -BigInt(event.data.credits), moves);

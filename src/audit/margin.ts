@@ -20,12 +20,13 @@ import {
   marginDays,
   marginDeficits,
   marginLots,
+  marginTransit,
 } from '../../projections/marginTables.ts';
 import { allZero, type Exact, noSums, type RowOf, sumsOf } from '../../projections/engine/table.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
 import type { BillingRate, BillingTerms } from '../../domain/billingConfig.ts';
 import { type Findings, wrong } from './findings.ts';
-import { type MarginBook, type Moves, post } from './lots.ts';
+import { type MarginBook, type Moves, newMarginBook, type Parcel, post } from './lots.ts';
 
 type Burn = RowOf<typeof BURN_SUMS, Exact>;
 type Booking = RowOf<typeof BOOKING_SUMS, Exact>;
@@ -114,19 +115,25 @@ export const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves)
 };
 
 const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow<typeof marginLots> => ({
-  ...{ tenant_id, lot_id: lot.id, position: lot.position, currency: lot.currency },
+  ...{ tenant_id, lot_id: lot.id, origin: lot.from, position: lot.position, currency: lot.currency },
   ...{ fx_rate: lot.rate, price: lot.price, credits: lot.credits, used: lot.gone, ...lot.value },
   ...{ issued: lot.ever, paid_gross: lot.paid[0], paid_vat: lot.paid[1], paid_fee: lot.paid[2] },
   ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
   disputed_fee: lot.disputed,
 });
 
+const parcelRow = (
+  at: { readonly transfer_id: string; readonly part: number },
+  { from: origin, currency, rate: fx_rate, price, credits, value }: Parcel,
+): ExpectedRow<typeof marginTransit> => ({ ...at, origin, currency, fx_rate, price, credits, ...value });
+
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */
 export const marginRows: ExpectedModel = {
   name: 'margin',
-  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays, marginBooks],
+  tables: [marginLots, marginDeficits, marginTransit, marginBurns, marginBookings, marginDays, marginBooks],
   start: (emit) => {
     const books = new Map<string, MarginBook>();
+    const transit: MarginBook['transit'] = new Map();
     const open = openBooks();
     const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
 
@@ -146,7 +153,7 @@ export const marginRows: ExpectedModel = {
       open.see(event);
       const tenant = accountOf(event.stream);
       if (tenant === undefined) return;
-      const book = books.get(tenant) ?? { lots: [], hole: 0n };
+      const book = books.get(tenant) ?? newMarginBook(transit);
       books.set(tenant, book);
       const moves = post(book, event);
       if (moves === undefined || !('created_at' in event.data)) return;
@@ -165,6 +172,9 @@ export const marginRows: ExpectedModel = {
         for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
         if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
       }
+      for (const [transfer_id, parcels] of transit)
+        for (const [part, parcel] of parcels.entries())
+          emit(marginTransit, parcelRow({ transfer_id, part }, parcel));
       const opens_at = open.opensAt();
       if (opens_at !== undefined) emit(marginBooks, { stream: 'books', opens_at });
       days.emitAll();

@@ -188,7 +188,9 @@ const checkInForce = (books: Books, tenant: string, event: Held | Burned): void 
 
 /** After an event that takes, nothing may be overdrawn. */
 export const checkAvailable = (
-  event: AuditedEventOf<'CreditsHeld' | 'CreditsBurned' | 'CreditsRefunded' | 'CreditsAdjusted'>,
+  event: AuditedEventOf<
+    'CreditsHeld' | 'CreditsBurned' | 'CreditsRefunded' | 'CreditsTransferredOut' | 'CreditsAdjusted'
+  >,
   { findings }: Books,
   book: AccountBook,
 ): void => {

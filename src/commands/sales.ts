@@ -283,7 +283,10 @@ interface RefundRequest extends PaymentIdentity {
   readonly reason?: string | null | undefined;
 }
 
-type RefundsDeps = Pick<SalesDeps, 'clock' | 'payments' | 'claimantOf'>;
+type RefundsDeps = Pick<SalesDeps, 'clock' | 'payments' | 'claimantOf'> & {
+  /** Brings credits of the sale back from other tenants; something else than undefined: not now. */
+  readonly broughtBack: (command: RefundCredits) => Promise<NotNow | undefined>;
+};
 
 const refundCommand = (
   { clock }: RefundsDeps,
@@ -341,6 +344,8 @@ export const refundCredits =
     const ahead = timeInFuture(occurred_at, meta.now, 'occurred_at');
     if (ahead !== undefined) return { kind: 'rejected', rejection: ahead };
     const command = refundCommand(deps, body, { occurred_at, meta });
+    const notNow = await deps.broughtBack(command);
+    if (notNow !== undefined) return notNow;
     const { outcome, credited } = await deps.payments.refundCredits(command);
     const isUnknown = outcome.kind === 'rejected' && outcome.rejection.code === 'original_grant_not_found';
     if (isUnknown && (await isOfAnother(deps, command)))
@@ -419,6 +424,8 @@ export const recordDispute =
     if ('kind' in of && of.kind === 'rejected') return of;
     const { tenant_id } = of as { readonly tenant_id: string };
     const command = disputeCommand(deps, body, { tenant_id, meta });
+    const notNow = await deps.broughtBack(command);
+    if (notNow !== undefined) return notNow;
     const first = await deps.payments.refundCredits(command);
     if (first.outcome.kind !== 'done') return first.outcome;
     const { provider, provider_txn_id, status, gross_amount_minor = null, fee_minor } = body;

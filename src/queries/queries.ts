@@ -18,6 +18,7 @@ import type * as evaluations from '../../projections/evaluations.ts';
 import { runBefore, runById, runsOfTenant, setsOfTenant } from '../../projections/evaluations.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantById, grantsOfTenant } from '../../projections/grants.ts';
+import { lotsOfGrant } from '../../projections/margin.ts';
 import type * as ledger from '../../projections/ledgerPages.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts';
 import { reviewsOfTenant } from '../../projections/reviews.ts';
@@ -59,6 +60,7 @@ export interface Queries {
   readonly openHoldsOfTenant: On<typeof balances.openHoldsOfTenant>;
   readonly grantById: On<typeof grantById>;
   readonly grantsOfTenant: On<typeof grantsOfTenant>;
+  readonly lotsOfGrant: On<typeof lotsOfGrant>;
   readonly usageOfTenant: On<typeof ledger.usageOfTenant>;
   readonly ledgerOfTenant: On<typeof ledger.ledgerOfTenant>;
   readonly usageStats: On<typeof usageStats>;
@@ -204,6 +206,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   openHoldsOfTenant: openHoldsOfTenant(sql),
   grantById: grantById(sql),
   grantsOfTenant: grantsOfTenant(sql),
+  lotsOfGrant: lotsOfGrant(sql),
   usageOfTenant: usageOfTenant(sql),
   ledgerOfTenant: ledgerOfTenant(sql),
   usageStats: usageStats(sql),

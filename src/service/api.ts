@@ -34,6 +34,7 @@ import { openWorkByStatus } from '../../projections/operations.ts';
 import type { ServiceStateBody } from '../api/serviceSchemas.ts';
 import { projectionsStatus } from '../operator/log.ts';
 import { claimantOf } from '../commands/paymentClaims.ts';
+import { broughtBackFor, transferCredits } from '../commands/transfers.ts';
 import { convertDocument } from '../commands/convert.ts';
 import { operations } from '../commands/operations.ts';
 import { reviewCommands } from '../commands/reviews.ts';
@@ -209,6 +210,13 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     accounts: from.accounts,
     claimantOf: claimantOf(parts.log),
     store: parts.log,
+    broughtBack: broughtBackFor({
+      ...{ accounts: from.accounts, clock: work.clock },
+      lotsOfGrant: async (grantId) => {
+        await from.reads.settleAll();
+        return from.queries.lotsOfGrant(grantId);
+      },
+    }),
   };
   return {
     accounts: from.accounts,
@@ -216,6 +224,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
     refundCredits: refundCredits(sales),
     recordDispute: recordDispute(sales),
+    transferCredits: transferCredits(sales),
     reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
     ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },
     keys: from.authenticator,

@@ -58,6 +58,8 @@ const READ_AGAIN = [
   'saleKeys',
   'refunds',
   'reversals',
+  'sent',
+  'received',
   'adjustments',
   'charges',
   'recalled',

@@ -184,7 +184,13 @@ describe('the audit of forged events in a chain that holds', () => {
       'a second fee of a dispute',
       'refund',
       'DisputeChanged',
-      (data) => ({ ...data, status: 'lost', previous_status: 'lost', previous_fee_minor: 1_500, fee_minor: 1 }),
+      (data) => ({
+        ...data,
+        status: 'lost',
+        previous_status: 'lost',
+        previous_fee_minor: 1_500,
+        fee_minor: 1,
+      }),
     ],
     [
       'a dispute that was never opened',
@@ -202,6 +208,37 @@ describe('the audit of forged events in a chain that holds', () => {
         reversal_id: 'rev_2',
         credits: 0,
         balance_after: balance,
+      }),
+    ],
+    [
+      'credits that nobody sent',
+      'transfer',
+      'CreditsTransferredIn',
+      (data, balance) => ({
+        ...data,
+        transfer_id: 'trf_none',
+        balance_after: balance + Number(data['credits']),
+      }),
+    ],
+    [
+      'a transfer that arrives twice',
+      'transfer',
+      'CreditsTransferredIn',
+      (data, balance) => ({ ...data, balance_after: balance + Number(data['credits']) }),
+    ],
+    [
+      'a transfer that is sent twice',
+      'transfer',
+      'CreditsTransferredOut',
+      (data, balance) => ({ ...data, idempotency_key: 'again', credits: 1, balance_after: balance - 1 }),
+    ],
+    [
+      'credits that left and did not arrive',
+      'transfer',
+      'CreditsTransferredOut',
+      (data, balance) => ({
+        ...{ ...data, transfer_id: 'trf_lost', idempotency_key: 'lost', credits: 1 },
+        ...{ balance_after: balance - 1, created_at: MADE_AT },
       }),
     ],
     ['a plan that does not follow', 'owner', 'PlanSet', (data) => ({ ...data, previous_plan: 'enterprise' })],

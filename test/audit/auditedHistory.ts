@@ -28,7 +28,7 @@ import { apiKeyStream } from '../../domain/apiKey.ts';
 import { keptDays } from '../../domain/retention.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { reportAudit } from '../../src/commands/audits.ts';
-import { takePlace } from '../../src/commands/places.ts';
+import { takePlace } from '../../src/writer/places.ts';
 import { deliveryStreams, pruneDeliveries, webhookStreams } from '../../src/commands/webhooks.ts';
 import { untilProcessEnds } from '../support/processEnd.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
@@ -123,7 +123,15 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
   for (const credits of [700, -200])
     await done(api, `/v1/admin/tenants/${tenant_id}/adjust-credits`, { credits, reason: 'goodwill' });
   const hole = { credits: -100, reason: 'charged back', allow_negative: true };
-  await done(api, `/v1/admin/tenants/overdrawn/adjust-credits`, hole);
+  for (const tenant of ['overdrawn', 'merged'])
+    await done(api, `/v1/admin/tenants/${tenant}/adjust-credits`, hole);
+  // It fills the hole, and some of it comes back for a refund.
+  const moved = { to_tenant_id: 'merged', credits: 9_000, reason: 'merged' };
+  await done(api, `/v1/admin/tenants/${tenant_id}/transfer-credits`, moved);
+  await done(api, '/v1/billing/refunds', {
+    ...{ tenant_id, provider: 'stripe', provider_txn_id: randomUUID() },
+    ...{ original_provider_txn_id: original, gross_amount_minor: 1_000 },
+  });
   await done(api, '/v1/billing/dspy-examples-charge', { tenant_id, idempotency_key: 'export-1' });
   // Part of a sale is refunded, its fee becomes known, and then its rate turns out to be wrong.
   await done(api, '/v1/billing/refunds', {
@@ -415,7 +423,7 @@ const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Pro
   await writer.execute({ ...burn, data: { ...burn.data, delivered }, meta: metaNow() });
 };
 
-/** An open hold, a burn without its usage event, and a claim that its request has not acted on yet. */
+/** An open hold, a burn without its usage event, credits on their way, and a claim that its request did not act on. */
 const unfinished = async ({ log }: Parts): Promise<void> => {
   const writer = accountWriter({ store: log });
   const meta = metaNow();
@@ -429,6 +437,12 @@ const unfinished = async ({ log }: Parts): Promise<void> => {
   };
   await writer.execute({ ...command, data, meta });
   await burnedUnrecorded(log, writer);
+  const sent = { transfer_id: 'trf_under_way', to_tenant_id: POOR, idempotency_key: null, fingerprint: 'f' };
+  await writer.execute({
+    type: 'SendCredits',
+    data: { ...sent, tenant_id: RICH, credits: asCredits(3), reason: 'merged' },
+    meta: metaNow(),
+  });
   await writer.close();
   const identity = { provider: 'stripe', provider_txn_id: 'under way' };
   const tenantOf = () => POOR;

@@ -95,7 +95,7 @@ const flowsIn = (
   { from = '', to = '9999' }: TimeRange,
 ): readonly CurrencyFlows[] => {
   const given = events.filter(({ type }) => type !== 'MonthClosed').map(projected);
-  const { burns, bookings } = foldMargin({ lots: new Map(), opensAt: '' }, given);
+  const { burns, bookings } = foldMargin({ lots: new Map(), transit: new Map(), opensAt: '' }, given);
   const sums = new Map<string, Record<string, bigint>>();
   for (const { currency, booked_at, position: _, created_at: __, ...row } of [...burns, ...bookings]) {
     if (booked_at < from || booked_at > to) continue;

@@ -11,10 +11,12 @@ import {
   type Lot,
   NOTHING,
   plusValues,
+  receiveLots,
   refundLot,
   refundLots,
   revalueLot,
   restoreLots,
+  sendLots,
   soldLot,
   type TenantLots,
   valueLeft,
@@ -236,6 +238,56 @@ describe('a refund that is undone', () => {
   it('of a lot that is not there is refused', () => {
     const refund = { lot_id: 'no', credits: 1, money: TEN };
     expect(() => restoreLots({ lots: [], deficit: 0 }, refund)).to.throw(/not there/);
+  });
+});
+
+describe('lots that go to another tenant', () => {
+  const used = { lots: [consume(soldForTen, 4_000).lot], deficit: 0 };
+  const NONE: TenantLots = { lots: [], deficit: 0 };
+
+  it('take their price along: nothing is recognised, and what is used there is revenue there', () => {
+    const { next, parcels } = sendLots(used, { credits: 6_000, origin: undefined });
+    expect(heldBy(next.lots)).to.equal(0n);
+    const there = receiveLots(NONE, { parcels, transfer_id: 'trf', position: 2n });
+    expect([heldBy(there.next.lots), there.trueUps]).to.deep.equal([6_000_000n, []]);
+    const { parts } = burnLots(there.next, 1_500);
+    expect(parts).to.have.length(1);
+    expect(parts[0]).to.deep.include({ currency: 'USD', priced: 1_500, given: 0, unpriced: 0 });
+    expect(parts[0]?.recognised.net).to.equal(1_500_000n);
+  });
+
+  it('come back into their own lot, as if they had never left', () => {
+    const sent = sendLots(used, { credits: 6_000, origin: undefined });
+    const there = receiveLots(NONE, { parcels: sent.parcels, transfer_id: 'trf', position: 2n });
+    const back = sendLots(there.next, { credits: 6_000, origin: 'ten' });
+    const home = receiveLots(sent.next, { parcels: back.parcels, transfer_id: 'trf_2', position: 3n });
+    const refund = { lot_id: 'ten', credits: 6_000, money: TEN };
+    const [moved, stayed] = [refundLots(home.next, refund), refundLots(used, refund)];
+    expect(moved.trueUps).to.deep.equal(stayed.trueUps);
+    expect(heldBy(moved.next.lots)).to.equal(heldBy(stayed.next.lots));
+    const undone = restoreLots(moved.next, refund);
+    expect(heldBy(undone.next.lots)).to.equal(heldBy(used.lots));
+  });
+
+  it('leave oldest first, or those of one sale first', () => {
+    const lots = [givenLot('gift', 0n, 100), soldForTen];
+    const oldest = sendLots({ lots, deficit: 0 }, { credits: 150, origin: undefined });
+    expect(oldest.parcels.map(({ origin, credits }) => [origin, credits])).to.deep.equal([
+      ['gift', 100],
+      ['ten', 50],
+    ]);
+    const named = sendLots({ lots, deficit: 0 }, { credits: 150, origin: 'ten' });
+    expect(named.parcels.map(({ origin, credits }) => [origin, credits])).to.deep.equal([['ten', 150]]);
+  });
+
+  it('fill what is missing first, and that is recognised', () => {
+    const { parcels } = sendLots(used, { credits: 6_000, origin: undefined });
+    const { next, trueUps } = receiveLots(
+      { lots: [], deficit: 2_000 },
+      { parcels, transfer_id: 'trf', position: 2n },
+    );
+    expect([next.deficit, heldBy(next.lots)]).to.deep.equal([0, 4_000_000n]);
+    expect(trueUps).to.deep.equal([{ currency: 'USD', net: 2_000_000n }]);
   });
 });
 

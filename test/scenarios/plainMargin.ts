@@ -1,5 +1,12 @@
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
-import { type MarginBook, type Moves, noWorth, post, type Worth } from '../../src/audit/lots.ts';
+import {
+  type MarginBook,
+  type Moves,
+  newMarginBook,
+  noWorth,
+  post,
+  type Worth,
+} from '../../src/audit/lots.ts';
 
 /** What a period came to, in micro-USD and credits. */
 export interface PlainSums extends Worth {
@@ -31,14 +38,16 @@ export const plainMargin = (
 ): PlainSums => {
   const sums = { ...noWorth(), priced: 0n, gift: 0n, unpriced: 0n, trueUp: 0n, disputeFee: 0n, deferred: 0n };
   const books = new Map<string, MarginBook>();
+  const transit: MarginBook['transit'] = new Map();
   for (const event of events) {
     if (timeOf(event) > to) continue;
-    const book = books.get(event.stream) ?? { lots: [], hole: 0n };
+    const book = books.get(event.stream) ?? newMarginBook(transit);
     books.set(event.stream, book);
     const moves = post(book, event);
     if (moves !== undefined && timeOf(event) >= from) add(sums, moves);
   }
   for (const { lots } of books.values())
     for (const lot of lots) sums.deferred += lot.value.net - lot.shown.net;
+  for (const parcels of transit.values()) for (const { value } of parcels) sums.deferred += value.net;
   return sums;
 };

@@ -65,6 +65,7 @@ describe('a year of trading', () => {
     expect(count('CreditsGranted')).to.be.greaterThan(300);
     expect(count('CreditsRefunded')).to.be.greaterThan(80);
     expect(count('DisputeChanged')).to.be.greaterThan(10);
+    expect(count('CreditsTransferredIn')).to.be.greaterThan(20);
     expect(count('CreditsAdjusted')).to.be.greaterThan(120);
     expect(count('CreditsBurned')).to.be.greaterThan(1_000);
   });

@@ -144,7 +144,9 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
         return requests[actor.kind]({ ...asked, path, ...howOf(on, actor) });
       }
       case 'money':
-        return requests.adjust({ ...asked, credits: actor.credits });
+        return actor.sendsTo === undefined
+          ? requests.adjust({ ...asked, credits: actor.credits })
+          : requests.transfer({ ...asked, credits: actor.credits, to: actor.sendsTo });
       case 'sale':
         return requests.sale({ ...asked, credits: actor.credits, gross: actor.gross, bonus: actor.bonus });
       case 'batch': {
@@ -284,7 +286,9 @@ export const orderOf = (actor: Wanting): Order | undefined => {
         askedAt: EPOCH_MS + actor.at,
       };
     case 'money':
-      return { kind: 'adjustment', credits: actor.credits };
+      return actor.sendsTo === undefined
+        ? { kind: 'adjustment', credits: actor.credits }
+        : { kind: 'transfer', credits: actor.credits, to: actor.sendsTo };
     case 'webhook':
     case 'retention':
       return undefined;

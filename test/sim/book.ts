@@ -39,7 +39,8 @@ export type Order =
       /** When it was told of first. */
       readonly askedAt: number;
     }
-  | { readonly kind: 'adjustment'; readonly credits: number };
+  | { readonly kind: 'adjustment'; readonly credits: number }
+  | { readonly kind: 'transfer'; readonly credits: number; readonly to: string };
 
 /** A result, as whoever paid for it reads it. */
 export interface Reading {
@@ -79,7 +80,7 @@ interface Version {
 
 interface Hold {
   readonly operation: string;
-  readonly order: Exclude<Order, { kind: 'sale' | 'adjustment' }>;
+  readonly order: Exclude<Order, { kind: 'sale' | 'adjustment' | 'transfer' }>;
   readonly pages: number;
   readonly free: number;
   /** Of a page. */
@@ -205,6 +206,8 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
   const market = publications();
   const accounts = new Map<string, Account>();
   const paid = new Map<string, Paid>();
+  /** Transfers that left one account and did not arrive in the other. */
+  const between = new Map<string, { readonly from: string; readonly to: string; readonly credits: number }>();
   /** When the claim of a payment was made. */
   const claimedAt = new Map<string, number>();
 
@@ -446,6 +449,41 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     if (credits < 0) solvent(`the adjustment ${key} of ${tenant}`, account);
   };
 
+  /** Credits leave once for what was asked, and never more than are there. */
+  const sent = (tenant: string, entry: Entry): void => {
+    const { data } = entry;
+    const [account, key, id] = [
+      accountOf(tenant),
+      textIn(data, 'idempotency_key'),
+      textIn(data, 'transfer_id'),
+    ];
+    const order = orderOf(entry)?.order;
+    if (order?.kind !== 'transfer') say('book', `the transfer ${key} of ${tenant} was not asked for`);
+    else differs(`receiver of the transfer ${key}`, order.to, data['to_tenant_id']);
+    const credits = order?.kind === 'transfer' ? order.credits : numberIn(data, 'credits');
+    differs(`credits of the transfer ${key}`, credits, data['credits']);
+    if (account.keys.has(`sent ${key}`)) say('book', `the transfer ${key} of ${tenant} was made twice`);
+    account.keys.add(`sent ${key}`);
+    account.balance -= credits;
+    solvent(`the transfer ${key} of ${tenant}`, account);
+    between.set(id, { from: tenant, to: textIn(data, 'to_tenant_id'), credits });
+  };
+
+  /** What left one account arrives in the other. */
+  const received = (tenant: string, { data }: Entry): void => {
+    const id = textIn(data, 'transfer_id');
+    const transfer = between.get(id);
+    between.delete(id);
+    if (transfer === undefined) {
+      say('book', `the transfer ${id} arrives at ${tenant} and is not on its way`);
+      return;
+    }
+    differs(`receiver of ${id}`, transfer.to, tenant);
+    differs(`sender of ${id}`, transfer.from, data['from_tenant_id']);
+    differs(`credits of ${id}`, transfer.credits, data['credits']);
+    accountOf(tenant).balance += transfer.credits;
+  };
+
   const moves: Readonly<Record<string, (tenant: string, entry: Entry) => unknown>> = {
     PlanSet: (tenant, { data }) => (accountOf(tenant).plan = textIn(data, 'plan') as PlanName),
     CreditsHeld: held,
@@ -456,6 +494,8 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     CreditsRefunded: refunded,
     RefundReversed: reversed,
     DisputeChanged: disputeEnded,
+    CreditsTransferredOut: sent,
+    CreditsTransferredIn: received,
     CreditsAdjusted: adjusted,
   };
 

@@ -334,6 +334,8 @@ export const watchOver = (deps: WatchDeps) => {
       for (const { accepted: batch } of known.batches.values())
         for (const id of batch.document_ids) known.toErase.add(id);
     },
+    CreditsTransferredOut: ({ data, stream }) =>
+      void known.adjusted.add(`${tenantIn(stream)}:${data.idempotency_key ?? ''}`),
     CreditsAdjusted: ({ data, stream }) =>
       void known.adjusted.add(`${tenantIn(stream)}:${data.idempotency_key ?? ''}`),
     OperationAccepted: ({ data }) => accepted(data),
@@ -421,6 +423,8 @@ export const watchOver = (deps: WatchDeps) => {
   const leftClaims = ({ accounts }: Lists): void => {
     for (const stream of accounts.openClaimsBefore('9999', 50))
       say('claim-left', `${stream} was claimed, and for hours neither booked nor released`);
+    for (const { transfer_id } of accounts.openTransfersBefore('9999', 50))
+      say('transfer-left', `${transfer_id} was sent, and did not arrive for hours`);
   };
 
   const batchSums = (): void => {

@@ -118,7 +118,13 @@ export type Actor =
       /** So long after it was decided, ms, it is opened again. */
       readonly reopenAfterMs?: number;
     }
-  | (Request & { readonly kind: 'money'; readonly credits: number; readonly resendAt?: number })
+  | (Request & {
+      readonly kind: 'money';
+      readonly credits: number;
+      readonly resendAt?: number;
+      /** It is no adjustment: the credits go to this tenant. */
+      readonly sendsTo?: string;
+    })
   /**
    * A payment; `refundAfterMs` after it was booked, half of it is refunded, and `reverseAfterMs` after that the refund
    * is undone. With `disputeEnds` it is no refund but a dispute, of all of it, and ends so; `opened`: not yet.
@@ -233,7 +239,9 @@ const saleOf = (seed: number, at: number, how: How): Actor => {
 const moneyOf = (seed: number, at: number, how: How): Actor =>
   fraction(seed, 'sells', at) < 0.5
     ? saleOf(seed, at, how)
-    : { ...how, kind: 'money', credits: fraction(seed, 'gives', at) < 0.6 ? -60 : 100 };
+    : fraction(seed, 'sends', at) < 0.4
+      ? { ...how, kind: 'money', credits: 60, sendsTo: how.tenant === 'u' ? FIRST : 'u' }
+      : { ...how, kind: 'money', credits: fraction(seed, 'gives', at) < 0.6 ? -60 : 100 };
 
 /** How a document is to be read. */
 const readingOf = (seed: number, at: number) => ({

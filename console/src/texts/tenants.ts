@@ -60,6 +60,8 @@ export const tenants = {
       refund: 'Refund',
       dispute: 'Dispute',
       reversal: 'Refund undone',
+      transfer_out: 'Moved to another tenant',
+      transfer_in: 'Moved from another tenant',
       usage: 'Usage',
       admin_adjustment: 'Adjustment',
     },

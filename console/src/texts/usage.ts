@@ -80,6 +80,8 @@ export const usage = {
     refund: 'Refund',
     dispute: 'Dispute',
     reversal: 'Refund undone',
+    transfer_out: 'Moved to another tenant',
+    transfer_in: 'Moved from another tenant',
     admin_adjustment: 'Adjustment',
   },
   usageList: 'Usage',

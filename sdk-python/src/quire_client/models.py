@@ -2226,6 +2226,30 @@ class CreditsGrantedMessageData(TypedDict):
     """Balance after it, in credits."""
 
 
+class CreditsReceivedMessage(TypedDict):
+    type: Literal["credits.received"]
+    """Type of event."""
+    version: Literal["1"]
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
+    timestamp: str
+    """When it happened; the same in repeats."""
+    tenant_id: str | None
+    """Tenant that it is about; null: the whole service."""
+    data: CreditsReceivedMessageData
+    """IDs and figures."""
+
+
+class CreditsReceivedMessageData(TypedDict):
+    """IDs and figures."""
+
+    transfer_id: str
+    """ID of the transfer, `trf_…`: the same in both ledgers."""
+    credits: int
+    """Credits of the sale that are taken back; left out: computed from the amount."""
+    balance_credits: int
+    """Balance after it, in credits."""
+
+
 class CreditsRefundedMessage(TypedDict):
     type: Literal["credits.refunded"]
     """Type of event."""
@@ -2288,6 +2312,30 @@ class CreditsReversedMessageData(TypedDict):
     """Credits of the sale that are taken back; left out: computed from the amount."""
     gross_amount_minor: int
     """What the customer paid, VAT included, in minor units of `currency`."""
+    balance_credits: int
+    """Balance after it, in credits."""
+
+
+class CreditsSentMessage(TypedDict):
+    type: Literal["credits.sent"]
+    """Type of event."""
+    version: Literal["1"]
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
+    timestamp: str
+    """When it happened; the same in repeats."""
+    tenant_id: str | None
+    """Tenant that it is about; null: the whole service."""
+    data: CreditsSentMessageData
+    """IDs and figures."""
+
+
+class CreditsSentMessageData(TypedDict):
+    """IDs and figures."""
+
+    transfer_id: str
+    """ID of the transfer, `trf_…`: the same in both ledgers."""
+    credits: int
+    """Credits of the sale that are taken back; left out: computed from the amount."""
     balance_credits: int
     """Balance after it, in credits."""
 
@@ -3844,7 +3892,15 @@ class LedgerItem(TypedDict):
     """ID of the key that made the call; null if none did."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
-    kind: Literal["sale", "refund", "reversal", "usage", "admin_adjustment"]
+    kind: Literal[
+        "sale",
+        "refund",
+        "reversal",
+        "transfer_out",
+        "transfer_in",
+        "usage",
+        "admin_adjustment",
+    ]
     """Its kind."""
     grant_id: NotRequired[str]
     """ID of the grant, `grt_…`."""
@@ -3852,6 +3908,8 @@ class LedgerItem(TypedDict):
     """ID of the sale that a refund takes back; null for other kinds."""
     refund_id: NotRequired[str]
     """ID of the refund, `rfd_…`."""
+    other_tenant_id: NotRequired[str]
+    """The tenant that sent or received transferred credits."""
     currency: NotRequired[str]
     """ISO 4217, three capital letters."""
     gross_amount_minor: NotRequired[int | None]
@@ -6991,6 +7049,38 @@ class TrainingSucceededMessageData(TypedDict):
     """Best score of the training, 0 to 1."""
 
 
+class TransferCreditsRequest(TypedDict):
+    to_tenant_id: str
+    """Tenant that receives the credits; it exists."""
+    credits: NotRequired[int | None]
+    """Credits to move, at most the available ones. Either this or `all`."""
+    all: NotRequired[Literal[True]]
+    """All credits that are available."""
+    reason: str
+    """Why, for people and for the auditor."""
+
+
+class TransferCreditsResponse(TypedDict):
+    transfer_id: str
+    """ID of the transfer, `trf_…`: the same in both ledgers."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    to_tenant_id: str
+    """Tenant that received the credits."""
+    credits: int
+    """Whole credits."""
+    reason: str
+    """Why, for people and for the auditor."""
+    balance_credits: int
+    """Of the tenant that sent them."""
+    to_balance_credits: int
+    """Of the tenant that received them."""
+    credited: bool
+    """false: this movement was already booked."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
+
+
 class UnknownModelProviderProblem(TypedDict):
     """The model provider is not known. RFC 9457; what to do: /docs/problems/unknown_model_provider.
     """
@@ -7407,6 +7497,8 @@ class WebhookChangeRequest(TypedDict):
             "credits.granted",
             "credits.refunded",
             "credits.reversed",
+            "credits.sent",
+            "credits.received",
             "credits.adjusted",
             "balance.low",
             "balance.exhausted",
@@ -7449,6 +7541,8 @@ class WebhookCreateRequest(TypedDict):
             "credits.granted",
             "credits.refunded",
             "credits.reversed",
+            "credits.sent",
+            "credits.received",
             "credits.adjusted",
             "balance.low",
             "balance.exhausted",
@@ -7733,6 +7827,8 @@ WebhookMessage = Union[
     CreditsGrantedMessage,
     CreditsRefundedMessage,
     CreditsReversedMessage,
+    CreditsSentMessage,
+    CreditsReceivedMessage,
     CreditsAdjustedMessage,
     BalanceLowMessage,
     BalanceExhaustedMessage,

@@ -254,6 +254,8 @@ import type {
   StartAuditResponses,
   ToMarkdownData,
   ToMarkdownResponses,
+  TransferCreditsData,
+  TransferCreditsResponses,
 } from './types.gen.ts';
 
 /** Where each call goes; `isKeyed`: it takes an `Idempotency-Key`. */
@@ -384,6 +386,7 @@ export const CALLS = {
   setRetention: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/retention' },
   startAudit: { method: 'POST', path: '/v1/admin/audits' },
   toMarkdown: { method: 'POST', path: '/v1/to-markdown', isForm: true, isKeyed: true },
+  transferCredits: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/transfer-credits', isKeyed: true },
 } as const satisfies Readonly<Record<string, Call>>;
 
 /** Every call of the service. */
@@ -1269,6 +1272,13 @@ export interface Api {
    * Headings, lists, tables and text in reading order. Pages without text are recognised, unless `conversion_mode` is `fast`.
    */
   toMarkdown(input: Input<ToMarkdownData>, options?: CallOptions): Promise<Answer<ToMarkdownResponses>>;
+
+  /**
+   * Move credits to another tenant, with what was paid for them.
+   *
+   * For tenants that are merged. The oldest credits go first, with the price, rate and payment of their sale: no revenue is recognised by the move, and a refund of the payment, which names the tenant that bought, brings its credits back. Send an `Idempotency-Key`: a repeat, however late, answers with `credited: false`.
+   */
+  transferCredits(input: Input<TransferCreditsData>, options?: CallOptions): Promise<Answer<TransferCreditsResponses>>;
 }
 
 /** Calls that answer with one page of a list. */

@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:8080' | (string & {});
 };
 
-export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsReversedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
+export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsReversedWebhookRequest | ReceiveCreditsSentWebhookRequest | ReceiveCreditsReceivedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
 
 export type AcceptedEvaluationRun = {
     /**
@@ -3629,6 +3629,42 @@ export type CreditsGrantedMessage = {
     };
 };
 
+export type CreditsReceivedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'credits.received';
+    /**
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; the same in repeats.
+     */
+    timestamp: string;
+    /**
+     * Tenant that it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the transfer, `trf_…`: the same in both ledgers.
+         */
+        transfer_id: string;
+        /**
+         * Credits of the sale that are taken back; left out: computed from the amount.
+         */
+        credits: number;
+        /**
+         * Balance after it, in credits.
+         */
+        balance_credits: number;
+    };
+};
+
 export type CreditsRefundedMessage = {
     /**
      * Type of event.
@@ -3730,6 +3766,42 @@ export type CreditsReversedMessage = {
          * What the customer paid, VAT included, in minor units of `currency`.
          */
         gross_amount_minor: number;
+        /**
+         * Balance after it, in credits.
+         */
+        balance_credits: number;
+    };
+};
+
+export type CreditsSentMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'credits.sent';
+    /**
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; the same in repeats.
+     */
+    timestamp: string;
+    /**
+     * Tenant that it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the transfer, `trf_…`: the same in both ledgers.
+         */
+        transfer_id: string;
+        /**
+         * Credits of the sale that are taken back; left out: computed from the amount.
+         */
+        credits: number;
         /**
          * Balance after it, in credits.
          */
@@ -6386,7 +6458,7 @@ export type LedgerItem = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund' | 'reversal' | 'usage' | 'admin_adjustment';
+    kind: 'sale' | 'refund' | 'reversal' | 'transfer_out' | 'transfer_in' | 'usage' | 'admin_adjustment';
     /**
      * ID of the grant, `grt_…`.
      */
@@ -6399,6 +6471,10 @@ export type LedgerItem = {
      * ID of the refund, `rfd_…`.
      */
     refund_id?: string;
+    /**
+     * The tenant that sent or received transferred credits.
+     */
+    other_tenant_id?: string;
     /**
      * ISO 4217, three capital letters.
      */
@@ -11581,6 +11657,64 @@ export type TrainingSucceededMessage = {
     };
 };
 
+export type TransferCreditsRequest = {
+    /**
+     * Tenant that receives the credits; it exists.
+     */
+    to_tenant_id: string;
+    /**
+     * Credits to move, at most the available ones. Either this or `all`.
+     */
+    credits?: number | null;
+    /**
+     * All credits that are available.
+     */
+    all?: true;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+};
+
+export type TransferCreditsResponse = {
+    /**
+     * ID of the transfer, `trf_…`: the same in both ledgers.
+     */
+    transfer_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Tenant that received the credits.
+     */
+    to_tenant_id: string;
+    /**
+     * Whole credits.
+     */
+    credits: number;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+    /**
+     * Of the tenant that sent them.
+     */
+    balance_credits: number;
+    /**
+     * Of the tenant that received them.
+     */
+    to_balance_credits: number;
+    /**
+     * false: this movement was already booked.
+     */
+    credited: boolean;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+};
+
 /**
  * The model provider is not known. RFC 9457; what to do: /docs/problems/unknown_model_provider.
  */
@@ -12266,7 +12400,7 @@ export type WebhookChangeRequest = {
     /**
      * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.sent' | 'credits.received' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * A note for people.
      */
@@ -12293,7 +12427,7 @@ export type WebhookCreateRequest = {
     /**
      * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.sent' | 'credits.received' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * A note for people.
      */
@@ -22664,6 +22798,104 @@ export type ToMarkdownResponses = {
 
 export type ToMarkdownResponse = ToMarkdownResponses[keyof ToMarkdownResponses];
 
+export type TransferCreditsData = {
+    body: TransferCreditsRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/admin/tenants/{tenant_id}/transfer-credits';
+};
+
+export type TransferCreditsErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `request_in_progress`, `insufficient_balance`
+     */
+    409: ({
+        code: 'request_in_progress';
+    } & RequestInProgressProblem) | ({
+        code: 'insufficient_balance';
+    } & InsufficientBalanceProblem);
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type TransferCreditsError = TransferCreditsErrors[keyof TransferCreditsErrors];
+
+export type TransferCreditsResponses = {
+    /**
+     * Success.
+     */
+    200: TransferCreditsResponse;
+};
+
+export type TransferCreditsResponse2 = TransferCreditsResponses[keyof TransferCreditsResponses];
+
 export type UseSignInLinkData = {
     body?: never;
     path?: never;
@@ -22854,6 +23086,24 @@ export type ReceiveCreditsReversedWebhookPayload = CreditsReversedMessage;
 export type ReceiveCreditsReversedWebhookRequest = {
     body: ReceiveCreditsReversedWebhookPayload;
     key: 'credits.reversed';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveCreditsSentWebhookPayload = CreditsSentMessage;
+
+export type ReceiveCreditsSentWebhookRequest = {
+    body: ReceiveCreditsSentWebhookPayload;
+    key: 'credits.sent';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveCreditsReceivedWebhookPayload = CreditsReceivedMessage;
+
+export type ReceiveCreditsReceivedWebhookRequest = {
+    body: ReceiveCreditsReceivedWebhookPayload;
+    key: 'credits.received';
     path?: never;
     query?: never;
 };

@@ -56,6 +56,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   recordDispute: ADMIN,
   reverseRefund: ADMIN,
   adjustCredits: ADMIN,
+  transferCredits: ADMIN,
   eraseTenant: ADMIN,
   setPlan: ADMIN,
   setBillingRate: ADMIN,

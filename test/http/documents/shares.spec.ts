@@ -30,6 +30,7 @@ const WITHOUT_CHILDREN = [
     'reopenMonth',
     'getTaxReport',
     'adjustCredits',
+    'transferCredits',
     'eraseTenant',
     'setPlan',
     'setBillingRate',

@@ -314,7 +314,12 @@ const administer = async (walk: Walk): Promise<void> => {
       ...{ status: 'opened', gross_amount_minor: 100, fee_minor: 1_500 },
     },
   });
-  await walk.call('eraseTenant', { path: { tenant_id: await walk.leaver() } });
+  const leaver = await walk.leaver();
+  await walk.call('transferCredits', {
+    ...tenant,
+    json: { to_tenant_id: leaver, credits: 100, reason: 'merged, ticket 91' },
+  });
+  await walk.call('eraseTenant', { path: { tenant_id: leaver } });
   await walk.call('setPlan', { ...tenant, json: { plan: 'paid', reason: 'bought credits' } });
   await walk.call('setRateLimits', { ...tenant, json: { heavy: { rate_per_second: 10, burst: 40 } } });
   await walk.call('getRateLimits', tenant);

@@ -7,10 +7,12 @@ import {
   dispute,
   hold,
   open,
+  receive,
   refund,
   release,
   reverse,
   sell,
+  send,
   setPlan,
   settle,
   tellDispute,
@@ -108,6 +110,16 @@ const disputeNews = fc
   })
   .map(({ status, ...rest }) => tellDispute(status, rest));
 
+const sends = fc
+  .record({
+    credits: fc.option(count, { nil: null }),
+    idempotency_key: fc.constantFrom('s1', 's2', 's3', null),
+    to_tenant_id: fc.constantFrom('other', 'other', 'third'),
+  })
+  .map(({ credits, ...rest }) => send(credits, rest));
+
+const receipts = fc.tuple(count, fc.constantFrom('trf_1', 'trf_2', 'trf_3')).map((of) => receive(...of));
+
 const adjustments = fc
   .record({
     credits: fc.constantFrom(-1_000, -100, -1, 1, 50, 500, 2_000),
@@ -153,6 +165,8 @@ export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
   { weight: 4, arbitrary: reversals },
   { weight: 4, arbitrary: disputes },
   { weight: 4, arbitrary: disputeNews },
+  { weight: 2, arbitrary: sends },
+  { weight: 2, arbitrary: receipts },
   { weight: 3, arbitrary: adjustments },
   { weight: 5, arbitrary: holds },
   { weight: 5, arbitrary: settles },

@@ -6,7 +6,8 @@ import type { AccountCommand } from '../../../domain/account/messages.ts';
  * amounts small enough for that arithmetic.
  */
 interface Row {
-  readonly kind: 'sale' | 'refund' | 'reversal' | 'adjustment' | 'hold' | 'release' | 'usage';
+  readonly kind:
+    'sale' | 'refund' | 'reversal' | 'sent' | 'received' | 'adjustment' | 'hold' | 'release' | 'usage';
   readonly id: string;
   readonly credits: number;
   readonly free: number;
@@ -51,10 +52,13 @@ const openHolds = (ledger: LedgerModel) =>
   });
 
 export const figuresOf = (ledger: LedgerModel) => ({
-  balance: sum(of(ledger, 'sale', 'refund', 'reversal', 'adjustment', 'usage'), (row) => row.credits),
+  balance: sum(
+    of(ledger, 'sale', 'refund', 'reversal', 'sent', 'received', 'adjustment', 'usage'),
+    (row) => row.credits,
+  ),
   held: sum(openHolds(ledger), (row) => row.credits),
   purchased: sum(of(ledger, 'sale', 'refund', 'reversal'), (row) => row.credits),
-  adjusted: sum(of(ledger, 'adjustment'), (row) => row.credits),
+  adjusted: sum(of(ledger, 'adjustment', 'sent', 'received'), (row) => row.credits),
   used: 0 - sum(of(ledger, 'usage'), (row) => row.credits),
   free_pages_used: sum(of(ledger, 'usage'), (row) => row.free),
   free_pages_held: sum(openHolds(ledger), (row) => row.free),
@@ -257,6 +261,20 @@ const VERDICTS: Verdicts = {
     return reversalOf(ledger, data, refund);
   },
   TellDispute: newsOf,
+  SendCredits: (ledger, { idempotency_key: key, credits, fingerprint }) => {
+    const twin = key === null ? undefined : find(ledger, key, 'sent');
+    if (twin) return again(twin, 'sent', fingerprint);
+    const there = available(ledger);
+    if (there < 1 || (credits ?? 0) > there) return 'insufficient_balance';
+    return add(ledger, {
+      kind: 'sent',
+      id: key ?? '',
+      credits: 0 - (credits ?? there),
+      payload: fingerprint,
+    });
+  },
+  ReceiveCredits: (ledger, { transfer_id: id, credits }) =>
+    find(ledger, id, 'received') ? 'repeat' : add(ledger, { kind: 'received', id, credits }),
   AdjustCredits: (ledger, { idempotency_key: key, credits, allow_negative, fingerprint }) => {
     const twin = key === null ? undefined : find(ledger, key, 'adjustment');
     if (twin) return again(twin, 'adjustment', fingerprint);

@@ -7,11 +7,13 @@ import type {
   GrantCredits,
   HoldCredits,
   OpenAccount,
+  ReceiveCredits,
   RefundCredits,
   ReleaseHold,
   ReverseRefund,
   TellDispute,
   SetPlan,
+  SendCredits,
   SettleHold,
 } from '../../../domain/account/messages.ts';
 import { fingerprintOf } from '../../../domain/kernel/chain.ts';
@@ -162,6 +164,26 @@ export const tellDispute = (
     },
     ...{ reversal_id: 'rev_dp_1', ...over, status },
   },
+  meta,
+});
+
+/** Credits for the tenant `other`, under a key. */
+export const send = (
+  credits: number | null,
+  over: Partial<Printed<SendCredits['data']>> = {},
+): SendCredits => ({
+  type: 'SendCredits',
+  data: printed({
+    ...{ transfer_id: `trf_${over.idempotency_key ?? 'k'}`, to_tenant_id: 'other', reason: 'merged' },
+    ...{ idempotency_key: 'send_1', credits: credits === null ? null : asCredits(credits), ...over },
+  }),
+  meta,
+});
+
+/** Credits from the tenant `other`. */
+export const receive = (credits: number, transfer_id = 'trf_1'): ReceiveCredits => ({
+  type: 'ReceiveCredits',
+  data: { tenant_id: TENANT, transfer_id, from_tenant_id: 'other', credits: asCredits(credits) },
   meta,
 });
 

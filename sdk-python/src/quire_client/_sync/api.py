@@ -2590,6 +2590,31 @@ class Api:
         )
         return cast("models.MarkdownResult | models.Operation", self._sender.data(call))
 
+    def transfer_credits(
+        self,
+        tenant_id: str,
+        body: models.TransferCreditsRequest,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TransferCreditsResponse:
+        """Move credits to another tenant, with what was paid for them.
+
+        For tenants that are merged. The oldest credits go first, with the price, rate and
+        payment of their sale: no revenue is recognised by the move, and a refund of the payment,
+        which names the tenant that bought, brings its credits back. Send an `Idempotency-Key`: a
+        repeat, however late, answers with `credited: false`.
+        """
+        call = Call(
+            "POST",
+            "/v1/admin/tenants/{tenant_id}/transfer-credits",
+            path={"tenant_id": tenant_id},
+            body=body,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.TransferCreditsResponse", self._sender.data(call))
+
 
 class Lists:
     """Every list of the service, to be iterated over."""
