@@ -166,13 +166,14 @@ const add = (delta: TenantDelta, { type, data }: BalanceEvent): void => {
     case 'CreditsAdjusted':
       delta.adjusted_credits += BigInt(data.credits);
       return;
-    case 'CreditsBurned':
-      delta.used_credits += BigInt(data.credits);
-      delta.free_pages_used += BigInt(data.free_pages);
-      return;
-    case 'CreditsHeld':
-    case 'HoldReleased':
+    default:
+      if (type === 'CreditsBurned') addUse(delta, data);
   }
+};
+
+const addUse = (delta: TenantDelta, burn: ProjectedEventOf<'CreditsBurned'>['data']): void => {
+  delta.used_credits += BigInt(burn.credits);
+  delta.free_pages_used += BigInt(burn.free_pages);
 };
 
 /** Sums up a batch tenant by tenant, in order. */

@@ -288,7 +288,7 @@ const readGrant = rowReader(omit(grants.columns, 'tenant_id', 'position'));
 
 const KINDS = ['sale', 'refund', 'dispute', 'reversal'] as const;
 
-/** A sale, refund, dispute or reversal, as an item of `GrantHistoryResponse`; what is taken back has negative credits. */
+/** A sale, refund, dispute or reversal, as an item of `GrantHistoryResponse`; what was taken has negative credits. */
 type GrantRow = Omit<ReturnType<typeof readGrant>, 'kind' | 'dispute_status'> & {
   readonly kind: (typeof KINDS)[number];
   readonly dispute_status: DisputeStatus | null;

@@ -4,7 +4,6 @@ import {
   pick,
   type Projector,
   type Row,
-  rowReader,
   type Sum,
   sumsOf,
   textOf,
@@ -19,6 +18,7 @@ import {
   marginLots,
   marginTransit,
 } from './marginTables.ts';
+import { lotOfRow, newParcels, rowOfLot, transitOf, type Transit } from './marginRows.ts';
 import { BOOKS_STREAM, bookedAt } from '../domain/books.ts';
 import { negated } from '../domain/kernel/amounts.ts';
 import { isStaleRate } from '../domain/fxRates.ts';
@@ -40,16 +40,8 @@ import {
   type TenantLots,
   type TrueUp,
 } from '../domain/margin.ts';
-import {
-  only,
-  type ProjectedEvent,
-  type ProjectedEventOf,
-  type SqlRow,
-  type SqlTx,
-  tenantOf,
-} from './engine/ports.ts';
+import { only, type ProjectedEvent, type ProjectedEventOf, type SqlTx, tenantOf } from './engine/ports.ts';
 import { bulk, inserting, upserting } from './engine/bulk.ts';
-import { listing } from './engine/query.ts';
 
 /** What a burn recognised of lots of one currency; micro-USD. */
 type BurnFlow = Row<typeof marginBurns>;
@@ -320,6 +312,14 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
       return restore(fold, event, state);
     case 'DisputeChanged':
       return tellDispute(fold, event, state);
+    default:
+      return moved(fold, event, state);
+  }
+};
+
+/** What is not about one sale. */
+const moved = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): TenantLots => {
+  switch (event.type) {
     case 'CreditsTransferredOut':
       return send(fold, event, state);
     case 'CreditsTransferredIn':
@@ -336,7 +336,7 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
 /** What a batch begins with: the lots of its tenants, and where the books are open. */
 interface Before {
   readonly lots: ReadonlyMap<string, TenantLots>;
-  readonly transit: ReadonlyMap<string, readonly Parcel[]>;
+  readonly transit: Transit;
   readonly opensAt: string;
 }
 
@@ -360,55 +360,6 @@ export const foldMargin = (
   return fold;
 };
 
-const readLot = rowReader(marginLots.columns);
-
-/** A lot as it was saved. */
-const lotOfRow = (row: SqlRow): Lot => {
-  const { lot_id, origin, position, currency, fx_rate, price, credits, used, issued, ...money } =
-    readLot(row);
-  const { net, amount, implied, fee, vat } = money;
-  // Members one by one, here and below: each batch does this for every lot of its tenants.
-  return {
-    lot_id,
-    origin,
-    position,
-    currency,
-    credits,
-    used,
-    values: { net, amount, implied, fee, vat },
-    booking: fx_rate === null || price === null ? null : { currency, fx_rate, price },
-    issued,
-    money: { gross: money.paid_gross, vat: money.paid_vat, fee: money.paid_fee },
-    refunded: { gross: money.refunded_gross, vat: money.refunded_vat, fee: money.refunded_fee },
-    disputed: money.disputed_fee,
-  };
-};
-
-const rowOfLot = (tenant_id: string, lot: Lot) => ({
-  tenant_id,
-  lot_id: lot.lot_id,
-  origin: lot.origin,
-  position: lot.position,
-  currency: lot.currency,
-  fx_rate: lot.booking?.fx_rate ?? null,
-  price: lot.booking?.price ?? null,
-  credits: lot.credits,
-  used: lot.used,
-  net: lot.values.net,
-  amount: lot.values.amount,
-  implied: lot.values.implied,
-  fee: lot.values.fee,
-  vat: lot.values.vat,
-  issued: lot.issued,
-  paid_gross: lot.money.gross,
-  paid_vat: lot.money.vat,
-  paid_fee: lot.money.fee,
-  refunded_gross: lot.refunded.gross,
-  refunded_vat: lot.refunded.vat,
-  refunded_fee: lot.refunded.fee,
-  disputed_fee: lot.disputed,
-});
-
 /** Rows of the lots that a batch changed or made. */
 const changedLots = (
   before: ReadonlyMap<string, TenantLots>,
@@ -421,26 +372,6 @@ const changedLots = (
   }
   return rows;
 };
-
-const readParcel = rowReader(marginTransit.columns);
-
-const parcelOfRow = (row: SqlRow): Parcel => {
-  const { origin, currency, fx_rate, price, credits, net, amount, implied, fee, vat } = readParcel(row);
-  const booking = fx_rate === null || price === null ? null : { currency, fx_rate, price };
-  return { origin, currency, booking, credits, values: { net, amount, implied, fee, vat } };
-};
-
-/** What a batch sent and did not receive. */
-const newParcels = (before: Before['transit'], after: Before['transit']) =>
-  [...after]
-    .filter(([transfer_id]) => !before.has(transfer_id))
-    .flatMap(([transfer_id, parcels]) =>
-      parcels.map(({ origin, currency, booking, credits, values }, part) => ({
-        ...{ transfer_id, part, origin, currency, credits },
-        ...{ fx_rate: booking?.fx_rate ?? null, price: booking?.price ?? null },
-        ...values,
-      })),
-    );
 
 /** Deficits that a batch changed. */
 const changedDeficits = (
@@ -506,9 +437,6 @@ const NAMED = (schema: string) => `
 
 const OPENS_AT = (schema: string) => `select opens_at from ${schema}.margin_books`;
 
-const TRANSIT = (schema: string) =>
-  `select * from ${schema}.margin_transit where transfer_id = any($1::text[]) order by transfer_id, part`;
-
 const ARRIVED = (schema: string) =>
   `delete from ${schema}.margin_transit where transfer_id = any($1::text[])`;
 
@@ -526,22 +454,6 @@ const inOrderOfLog = ({ lots, deficit }: TenantLots): TenantLots => ({
   ),
   deficit,
 });
-
-/** Credits that were sent before the batch, and arrive in it. */
-const transitOf = async (
-  tx: SqlTx,
-  schema: string,
-  events: readonly ProjectedEvent[],
-): Promise<ReadonlyMap<string, readonly Parcel[]>> => {
-  const ids = only(events, 'CreditsTransferredIn').map(({ data }) => data.transfer_id);
-  const parcels = new Map<string, readonly Parcel[]>();
-  if (ids.length === 0) return parcels;
-  for (const row of await tx.query(TRANSIT(schema), [ids])) {
-    const id = textOf(row, 'transfer_id');
-    parcels.set(id, [...(parcels.get(id) ?? []), parcelOfRow(row)]);
-  }
-  return parcels;
-};
 
 /** Lots that credits may come back to: any that they could have come from, of each tenant that receives some. */
 const homes = (
@@ -633,11 +545,3 @@ export const marginProjector: Projector = {
       await saveBooks(tx, schema, [{ stream: BOOKS_STREAM, opens_at: fold.opensAt }]);
   },
 };
-
-/** Tenants that have unused credits of a sale, the one with most of them first. */
-export const lotsOfGrant = listing(
-  `select tenant_id, sum(credits - used)::int8 as credits from read.margin_lots
-   where origin = $1 and used < credits group by tenant_id order by 2 desc, tenant_id`,
-  (grantId: string) => [grantId],
-  rowReader({ tenant_id: 'text', credits: 'int8' }),
-);

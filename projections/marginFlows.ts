@@ -13,6 +13,7 @@ import {
 } from './engine/table.ts';
 import type { MarginSums } from '../domain/marginReport.ts';
 import type { SqlRow, SqlTx } from './engine/ports.ts';
+import { listing } from './engine/query.ts';
 import { BOOKING_SUMS, BURN_SUMS, marginDays } from './marginTables.ts';
 
 /** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
@@ -76,3 +77,11 @@ export const lateFlows =
   (sql: SqlTx) =>
   async ({ from, to }: { readonly from: string; readonly to: string }) =>
     readLate(onlyRow(await sql.query(LATE_FLOWS, [from, to])));
+
+/** Tenants that have unused credits of a sale, the one with most of them first. */
+export const lotsOfGrant = listing(
+  `select tenant_id, sum(credits - used)::int8 as credits from read.margin_lots
+   where origin = $1 and used < credits group by tenant_id order by 2 desc, tenant_id`,
+  (grantId: string) => [grantId],
+  rowReader({ tenant_id: 'text', credits: 'int8' }),
+);

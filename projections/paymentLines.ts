@@ -113,6 +113,16 @@ const taxOf = (lines: readonly PaymentLine[]) => ({
 const hasTax = (line: PaymentLine, { tax_rate, tax_country }: ReturnType<typeof taxOf>): boolean =>
   line.tax_rate === tax_rate && line.tax_country === tax_country;
 
+/** A refund, dispute or reversal by itself. */
+const returnOf = ({ type, data }: ProjectedEventOf<'CreditsRefunded' | 'RefundReversed'>) => {
+  if (type === 'RefundReversed')
+    return { grant_id: data.reversal_id, kind: 'reversal', dispute_fee_minor: 0 };
+  const { refund_id: grant_id, dispute } = data;
+  return dispute === undefined
+    ? { grant_id, kind: 'refund', dispute_fee_minor: 0 }
+    : { grant_id, kind: 'dispute', dispute_fee_minor: dispute.fee_minor };
+};
+
 /** A refund or dispute has negative sums, a reversal positive ones; price list, rate and tax are those of the sale. */
 const returnLine = (
   fold: PaymentFold,
@@ -121,13 +131,11 @@ const returnLine = (
   const { data } = event;
   const lines = fold.sales.get(saleKey(tenantOf(event), data.grant_id)) ?? [];
   const isRefund = event.type === 'CreditsRefunded';
-  const dispute = event.type === 'CreditsRefunded' ? event.data.dispute : undefined;
-  const taken = dispute === undefined ? 'refund' : 'dispute';
   const signed = (amount: number) => (isRefund ? 0 - amount : amount);
   return {
     ...placeOf(fold, event, data.grant_id),
-    grant_id: event.type === 'CreditsRefunded' ? event.data.refund_id : event.data.reversal_id,
-    ...{ kind: isRefund ? taken : 'reversal', side: 'refund', dispute_fee_minor: dispute?.fee_minor ?? 0 },
+    ...returnOf(event),
+    side: 'refund',
     ...{ credits: signed(data.credits), currency: data.currency },
     gross_amount_minor: signed(data.gross_amount_minor),
     vat_amount_minor: signed(data.vat_amount_minor),
@@ -275,6 +283,29 @@ const addLine = (fold: PaymentFold, line: PaymentLine): void => {
   keep(fold, [line]);
 };
 
+const follow = (fold: PaymentFold, event: ProjectedEvent): void => {
+  switch (event.type) {
+    case 'CreditsGranted':
+      addLine(fold, saleLine(fold, event));
+      return;
+    case 'CreditsRefunded':
+    case 'RefundReversed':
+      addLine(fold, returnLine(fold, event));
+      return;
+    case 'DisputeChanged':
+      addFee(fold, event);
+      return;
+    case 'SaleDetailsAdded':
+      addDetails(fold, event);
+      return;
+    case 'SaleRateBooked':
+      bookRate(fold, event);
+      return;
+    default:
+      if ('opens_at' in event.data) fold.opensAt = event.data.opens_at ?? '';
+  }
+};
+
 /** What a batch makes of the lines of its sales. */
 export const foldPayments = (
   {
@@ -284,31 +315,7 @@ export const foldPayments = (
   events: readonly ProjectedEvent[],
 ): PaymentFold => {
   const fold: PaymentFold = { sales: new Map(sales), changed: new Map(), opensAt };
-  for (const event of events)
-    switch (event.type) {
-      case 'CreditsGranted':
-        addLine(fold, saleLine(fold, event));
-        break;
-      case 'CreditsRefunded':
-      case 'RefundReversed':
-        addLine(fold, returnLine(fold, event));
-        break;
-      case 'DisputeChanged':
-        addFee(fold, event);
-        break;
-      case 'SaleDetailsAdded':
-        addDetails(fold, event);
-        break;
-      case 'SaleRateBooked':
-        bookRate(fold, event);
-        break;
-      case 'MonthCutOff':
-      case 'MonthReopened':
-        fold.opensAt = event.data.opens_at ?? '';
-        break;
-      default:
-        break;
-    }
+  for (const event of events) follow(fold, event);
   return fold;
 };
 

@@ -71,6 +71,27 @@ const decideOnHold = (state: AccountState, command: OnHold): AccountDecision => 
   }
 };
 
+type OnCredits = Extract<
+  AccountCommand,
+  { readonly type: 'SendCredits' | 'ReceiveCredits' | 'AdjustCredits' | 'ChargeCredits' | OnHold['type'] }
+>;
+
+/** What neither opens the account nor is about a sale. */
+const decideOnCredits = (state: AccountState, command: OnCredits): AccountDecision => {
+  switch (command.type) {
+    case 'SendCredits':
+      return sendCredits(state, command);
+    case 'ReceiveCredits':
+      return receiveCredits(state, command);
+    case 'AdjustCredits':
+      return adjustCredits(state, command);
+    case 'ChargeCredits':
+      return chargeCredits(state, command);
+    default:
+      return decideOnHold(state, command);
+  }
+};
+
 const decide = (state: AccountState, command: AccountCommand): AccountDecision => {
   switch (command.type) {
     case 'OpenAccount':
@@ -89,16 +110,8 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
       return reverseRefund(state, command);
     case 'TellDispute':
       return tellDispute(state, command);
-    case 'SendCredits':
-      return sendCredits(state, command);
-    case 'ReceiveCredits':
-      return receiveCredits(state, command);
-    case 'AdjustCredits':
-      return adjustCredits(state, command);
-    case 'ChargeCredits':
-      return chargeCredits(state, command);
     default:
-      return decideOnHold(state, command);
+      return decideOnCredits(state, command);
   }
 };
 

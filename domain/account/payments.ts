@@ -138,6 +138,9 @@ const disputedOf = (data: RefundCredits['data'], of: SaleState, available: numbe
   return { ...due, credits: asCredits(Math.min(credits, Math.max(0, available))) };
 };
 
+const wantedOf = (data: RefundCredits['data'], of: SaleState, available: number): Amounts =>
+  (data.dispute === undefined ? amountsOf : disputedOf)(data, of, available);
+
 const exceeds = (wanted: Amounts, remaining: Amounts): boolean =>
   wanted.credits > remaining.credits ||
   wanted.gross > remaining.gross ||
@@ -160,9 +163,11 @@ const beyondLimits = (state: AccountState, of: SaleState, wanted: Amounts): Acco
   return { code: 'insufficient_balance', available_credits, max_refundable_credits };
 };
 
+const disputeIn = ({ dispute }: RefundCredits['data']) => (dispute === undefined ? {} : { dispute });
+
 /** Credits that a refund takes where all are there; 0 for one that is more than what is left of its sale. */
 export const creditsDue = (data: RefundCredits['data'], of: SaleState): number => {
-  const wanted = (data.dispute === undefined ? amountsOf : disputedOf)(data, of, Number.MAX_SAFE_INTEGER);
+  const wanted = wantedOf(data, of, Number.MAX_SAFE_INTEGER);
   return exceeds(wanted, remainingOf(of)) ? 0 : wanted.credits;
 };
 
@@ -181,7 +186,7 @@ export const refundCredits = (state: AccountState, { data, meta }: RefundCredits
   if (data.currency !== null && data.currency !== of.sale.currency)
     return reject({ code: 'refund_mismatch', reason: 'currency' });
 
-  const wanted = (data.dispute === undefined ? amountsOf : disputedOf)(data, of, availableIn(state));
+  const wanted = wantedOf(data, of, availableIn(state));
   const rejection = beyondLimits(state, of, wanted);
   if (rejection !== undefined) return reject(rejection);
   return accept({
@@ -196,7 +201,7 @@ export const refundCredits = (state: AccountState, { data, meta }: RefundCredits
       gross_amount_minor: wanted.gross,
       vat_amount_minor: wanted.vat,
       provider_fee_minor: wanted.fee,
-      ...(data.dispute === undefined ? {} : { dispute: data.dispute }),
+      ...disputeIn(data),
       fingerprint: data.fingerprint,
       reason: data.reason,
       occurred_at: data.occurred_at,

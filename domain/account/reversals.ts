@@ -147,6 +147,12 @@ const wonBack = (state: AccountState, { data, meta }: TellDispute): readonly Acc
   return [{ type, data: { ...given, dispute: true } }];
 };
 
+/** What is known of a dispute with its news: the first end, and the first fee. */
+const knownAfter = (known: Dispute, told: Dispute): Dispute => ({
+  status: known.status === 'opened' ? told.status : known.status,
+  fee_minor: known.fee_minor > 0 ? known.fee_minor : told.fee_minor,
+});
+
 /** Another state of a dispute, or its fee. News that is older than what is known changes nothing. */
 export const tellDispute = (state: AccountState, command: TellDispute): AccountDecision => {
   const { data, meta } = command;
@@ -155,8 +161,7 @@ export const tellDispute = (state: AccountState, command: TellDispute): AccountD
   const known = refund.dispute;
   const members = contradictionsOf(data, refund, known);
   if (members.length > 0) return reject({ code: 'idempotency_key_reused', members });
-  const status = known.status === 'opened' ? data.status : known.status;
-  const fee_minor = known.fee_minor > 0 ? known.fee_minor : data.fee_minor;
+  const { status, fee_minor } = knownAfter(known, data);
   if (status === known.status && fee_minor === known.fee_minor) return accept();
   const back = status === 'won' && known.status !== 'won' ? wonBack(state, command) : [];
   if (back === undefined) return reject({ code: 'credits_out_of_range' });

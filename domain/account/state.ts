@@ -123,6 +123,17 @@ const exportName = (jobId: string): string => `export ${jobId}`;
 
 const NAMELESS: readonly string[] = [];
 
+const keyed = (
+  name: (key: string) => string,
+  { idempotency_key: key }: { readonly idempotency_key: string | null },
+): readonly string[] => (key === null ? NAMELESS : [name(key)]);
+
+/** Later facts have the name of their sale, and a transfer that arrived has its own. */
+const namedBy = (data: AccountEvent['data']): readonly string[] => {
+  if ('from_tenant_id' in data) return [receivedName(data.transfer_id)];
+  return 'grant_id' in data ? [grantName(data.grant_id)] : NAMELESS;
+};
+
 /** What a later decision finds an event by. A sale, its later facts, its refunds and their reversals share a name. */
 const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
   switch (type) {
@@ -135,18 +146,13 @@ const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
         ? [grantName(data.grant_id)]
         : [paymentName(paymentKey(data)), grantName(data.grant_id)];
     case 'CreditsTransferredOut':
-      return data.idempotency_key === null ? NAMELESS : [sentName(data.idempotency_key)];
-    case 'CreditsTransferredIn':
-      return [receivedName(data.transfer_id)];
+      return keyed(sentName, data);
     case 'CreditsAdjusted':
-      return data.idempotency_key === null ? NAMELESS : [adjustmentName(data.idempotency_key)];
+      return keyed(adjustmentName, data);
     case 'CreditsBurned':
-      if (data.idempotency_key === null) return NAMELESS;
-      return isExport(data)
-        ? [chargeName(data.idempotency_key), exportName(data.job_id)]
-        : [chargeName(data.idempotency_key)];
+      return isExport(data) ? [...keyed(chargeName, data), exportName(data.job_id)] : keyed(chargeName, data);
     default:
-      return 'grant_id' in data ? [grantName(data.grant_id)] : NAMELESS;
+      return namedBy(data);
   }
 };
 
@@ -274,9 +280,6 @@ const withRate = (of: SaleState, { fx_rate_to_usd, fx_rate_date }: Data<'SaleRat
 });
 
 type LaterFacts = AccountEventOf<'SaleDetailsAdded' | 'SaleRateBooked'>;
-
-const isLater = (event: AccountEvent): event is LaterFacts =>
-  event.type === 'SaleDetailsAdded' || event.type === 'SaleRateBooked';
 
 /** A sale that is not kept is read again with its later facts when somebody asks for it. */
 const toldLater = (state: AccountState, { type, data }: LaterFacts): AccountState => {
@@ -505,24 +508,38 @@ const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState 
 
 /** What the account remembers of an event. It only remembers: every rule is in `decide`. */
 export const evolve = (state: AccountState, event: AccountEvent): AccountState => ({
-  ...(isLater(event) ? toldLater(state, event) : changed(state, event)),
+  ...(isPayment(event) ? paid(state, event) : changed(state, event)),
   history: withNext(state.history, namesOf(event)),
 });
 
-const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, LaterFacts>): AccountState => {
+type PaymentEvent = AccountEventOf<
+  'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed' | 'DisputeChanged' | LaterFacts['type']
+>;
+
+const isPayment = (event: AccountEvent): event is PaymentEvent => 'grant_id' in event.data;
+
+/** A sale, and what became of it. */
+const paid = (state: AccountState, event: PaymentEvent): AccountState => {
+  switch (event.type) {
+    case 'CreditsGranted':
+      return granted(state, event.data);
+    case 'CreditsRefunded':
+      return refunded(state, event.data);
+    case 'RefundReversed':
+      return reversed(state, event.data);
+    case 'DisputeChanged':
+      return disputeTold(state, event.data);
+    default:
+      return toldLater(state, event);
+  }
+};
+
+const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, PaymentEvent>): AccountState => {
   switch (type) {
     case 'AccountOpened':
       return { ...state, opened: true, tenant_id: data.tenant_id };
     case 'PlanSet':
       return { ...state, plan: data.plan };
-    case 'CreditsGranted':
-      return granted(state, data);
-    case 'CreditsRefunded':
-      return refunded(state, data);
-    case 'RefundReversed':
-      return reversed(state, data);
-    case 'DisputeChanged':
-      return disputeTold(state, data);
     case 'CreditsTransferredOut':
       return sent(state, data);
     case 'CreditsTransferredIn':

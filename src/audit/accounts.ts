@@ -18,12 +18,11 @@ import {
   openHold,
   refund,
   releaseHold,
-  reverse,
   sell,
   takeOnce,
-  tellDispute,
   tellMore,
 } from './rules.ts';
+import { reverse, tellDispute } from './reversals.ts';
 import { wrong } from './findings.ts';
 import { checkMoment } from './claims.ts';
 import { BOOKS_STREAM } from '../../domain/books.ts';

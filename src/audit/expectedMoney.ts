@@ -140,6 +140,11 @@ const reversedGrant = (event: AuditedEventOf<'RefundReversed'>, sale: Sold): Exp
 
 type News = Pick<AuditedEventOf<'DisputeChanged'>['data'], 'status' | 'fee_minor'>;
 
+const asDispute = (of: News | undefined) =>
+  of === undefined
+    ? { kind: 'refund', dispute_status: null, dispute_fee_minor: 0 }
+    : { kind: 'dispute', dispute_status: of.status, dispute_fee_minor: of.fee_minor };
+
 /** Price list and rate are those of the sale. `dispute`: the last that is known of it. */
 const refundedGrant = (
   event: AuditedEventOf<'CreditsRefunded'>,
@@ -150,9 +155,7 @@ const refundedGrant = (
   ...event.data,
   refund_id: null,
   grant_id: event.data.refund_id,
-  kind: dispute === undefined ? 'refund' : 'dispute',
-  dispute_status: dispute?.status ?? null,
-  dispute_fee_minor: dispute?.fee_minor ?? 0,
+  ...asDispute(dispute),
   credits: 0 - event.data.credits,
   original_grant_id: event.data.grant_id,
   price_list_version: sale?.price_list_version ?? null,

@@ -402,31 +402,9 @@ const unpack = (
   book.transit.delete(id);
 };
 
-/** Enters one event into a tenant's book; undefined where it moves no credits or money. */
-export const post = (book: MarginBook, event: Posted): Moves | undefined => {
-  const moves = noMoves();
+/** What is not about one sale. */
+const postOther = (book: MarginBook, event: Posted, moves: Moves): Moves | undefined => {
   switch (event.type) {
-    case 'CreditsGranted':
-      openLot(book, saleLot(event.data, event.position), moves);
-      return moves;
-    case 'SaleDetailsAdded':
-    case 'SaleRateBooked':
-      return learn(book, event, moves) ? moves : undefined;
-    case 'CreditsRefunded': {
-      const { grant_id: id, credits } = event.data;
-      giveBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
-      payFee(book, { id, fee: event.data.dispute?.fee_minor ?? 0 }, moves);
-      return moves;
-    }
-    case 'DisputeChanged': {
-      const { grant_id: id, fee_minor, previous_fee_minor } = event.data;
-      return payFee(book, { id, fee: fee_minor - previous_fee_minor }, moves) ? moves : undefined;
-    }
-    case 'RefundReversed': {
-      const { grant_id: id, credits } = event.data;
-      putBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
-      return moves;
-    }
     case 'CreditsTransferredOut':
       pack(book, event.data);
       return undefined;
@@ -442,5 +420,35 @@ export const post = (book: MarginBook, event: Posted): Moves | undefined => {
       return moves;
     default:
       return undefined;
+  }
+};
+
+/** Enters one event into a tenant's book; undefined where it moves no credits or money. */
+export const post = (book: MarginBook, event: Posted): Moves | undefined => {
+  const moves = noMoves();
+  switch (event.type) {
+    case 'CreditsGranted':
+      openLot(book, saleLot(event.data, event.position), moves);
+      return moves;
+    case 'SaleDetailsAdded':
+    case 'SaleRateBooked':
+      return learn(book, event, moves) ? moves : undefined;
+    case 'CreditsRefunded': {
+      const { grant_id: id, credits, dispute } = event.data;
+      giveBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
+      if (dispute !== undefined) payFee(book, { id, fee: dispute.fee_minor }, moves);
+      return moves;
+    }
+    case 'DisputeChanged': {
+      const { grant_id: id, fee_minor, previous_fee_minor } = event.data;
+      return payFee(book, { id, fee: fee_minor - previous_fee_minor }, moves) ? moves : undefined;
+    }
+    case 'RefundReversed': {
+      const { grant_id: id, credits } = event.data;
+      putBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
+      return moves;
+    }
+    default:
+      return postOther(book, event, moves);
   }
 };

@@ -18,7 +18,7 @@ interface SaleBook {
 }
 
 /** Credits and minor units. */
-type Taken = Pick<SaleBook, 'credits' | 'gross' | 'vat' | 'fee'> & {
+export type Taken = Pick<SaleBook, 'credits' | 'gross' | 'vat' | 'fee'> & {
   /** A dispute as it is known now; undefined: it is none. */
   dispute: AuditedEventOf<'CreditsRefunded'>['data']['dispute'];
   /** Revision of the reversal that a dispute was won by. */
@@ -469,7 +469,8 @@ export const bookRate = (
   of.sale = { ...sale, fx_rate_to_usd: data.fx_rate_to_usd, fx_rate_date: data.fx_rate_date };
 };
 
-const LIMITS = [
+/** What a refund takes of its sale, and a reversal gives back: as the books, events and findings call it. */
+export const LIMITS = [
   ['credits', 'credits', 'credits'],
   ['gross', 'gross_amount_minor', 'amount'],
   ['vat', 'vat_amount_minor', 'VAT'],
@@ -505,79 +506,5 @@ export const refund = (event: Refunded, books: Books, book: AccountBook): void =
     const limit = of.sale[member] ?? 0;
     if (of[sum] > limit)
       say(`The refunds of sale ${data.grant_id} exceed its ${word}.`, `at most ${limit}`, of[sum]);
-  }
-};
-
-type Reversed = AuditedEventOf<'RefundReversed'>;
-
-/** A dispute is won once, and then all of it comes back: the same decision says that it is won. */
-const checkWon = (left: Taken, { data, revision }: Reversed, say: ReturnType<typeof wrong>): void => {
-  if (left.dispute?.status !== 'opened')
-    say('It undoes a dispute that had ended.', 'opened', left.dispute?.status);
-  if (data.credits !== left.credits || data.gross_amount_minor !== left.gross)
-    say('A dispute that was won did not give all of it back.', left.credits, data.credits);
-  left.wonAt = revision;
-};
-
-/** News of a dispute follow what was known of it; one that is won has given back what it took, one event before. */
-export const tellDispute = (
-  event: AuditedEventOf<'DisputeChanged'>,
-  { findings }: Books,
-  book: AccountBook,
-): void => {
-  const { data } = event;
-  findings.checked('refund');
-  const say = wrong(findings, 'refund', event);
-  const of = book.sales.get(data.grant_id);
-  const refund = of?.refunds.get(data.refund_id);
-  const known = refund?.dispute;
-  if (of === undefined || refund === undefined || known === undefined) {
-    say(`It tells of ${data.refund_id}, which was no dispute of ${data.grant_id}.`);
-    return;
-  }
-  if (data.currency !== of.sale.currency)
-    say('It is in another currency than its sale.', of.sale.currency, data.currency);
-  if (data.previous_status !== known.status || data.previous_fee_minor !== known.fee_minor)
-    say('It does not follow what was known of the dispute.', known.status, data.previous_status);
-  if (known.status !== 'opened' && data.status !== known.status)
-    say('The dispute had ended.', known.status, data.status);
-  if (known.fee_minor > 0 && data.fee_minor !== known.fee_minor)
-    say('The fee of the dispute was known before.', known.fee_minor, data.fee_minor);
-  if (data.status === known.status && data.fee_minor === known.fee_minor) say('It tells nothing new.');
-  const hasLeft = refund.credits > 0 || refund.gross > 0;
-  const isWonNow = data.status === 'won' && known.status === 'opened';
-  if ((isWonNow && hasLeft) || (!isWonNow && refund.wonAt === event.revision - 1n))
-    say('What a dispute that is won took comes back in the same decision, and only then.');
-  refund.dispute = { status: data.status, fee_minor: data.fee_minor };
-};
-
-/** Gives no more back than its refund took, and to the sale that it was a refund of. */
-export const reverse = (event: Reversed, books: Books, book: AccountBook): void => {
-  const { data } = event;
-  books.findings.checked('refund');
-  checkTimes(books, event);
-  takeOnce(books, event, {
-    identity: `reversal ${data.reversal_id}`,
-    message: `Reversal ${data.reversal_id} was made twice.`,
-  });
-  const say = wrong(books.findings, 'refund', event);
-  const of = book.sales.get(data.grant_id);
-  const left = of?.refunds.get(data.refund_id);
-  if (of === undefined || left === undefined) {
-    say(`It reverses ${data.refund_id}, which was no refund of ${data.grant_id}.`);
-    return;
-  }
-  if (data.currency !== of.sale.currency)
-    say('It is in another currency than its sale.', of.sale.currency, data.currency);
-  if (data.vat_amount_minor > data.gross_amount_minor) say('Its VAT exceeds its amount.');
-  if ((data.dispute === true) !== (left.dispute !== undefined))
-    say('A dispute is undone by being won, and nothing else is.');
-  else if (data.dispute === true) checkWon(left, event, say);
-  for (const [sum, member, word] of LIMITS) {
-    of[sum] -= data[member];
-    const before = left[sum];
-    left[sum] -= data[member];
-    if (left[sum] < 0)
-      say(`The reversals of refund ${data.refund_id} exceed its ${word}.`, `at most ${before}`, data[member]);
   }
 };

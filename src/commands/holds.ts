@@ -273,8 +273,8 @@ const HOLDS_PAGE = 500;
 const CLAIM_AGE_MS = 60_000;
 
 /**
- * Releases holds that ran out, settles claims and transfers that a crash left open, and books rates of sales that had none. Runs
- * safely beside others.
+ * Releases holds that ran out, settles claims and transfers that a crash left open, and books rates of sales that had
+ * none. Runs safely beside others.
  */
 export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper =>
   sweeperOf(() => sweepHolds(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });

@@ -421,8 +421,8 @@ export const recordDispute =
     meta: CommandMeta,
   ): Promise<DisputeDone | Refused<RefundRejection> | NotNow> => {
     const of = await disputedSale(deps, body);
-    if ('kind' in of && of.kind === 'rejected') return of;
-    const { tenant_id } = of as { readonly tenant_id: string };
+    if ('rejection' in of) return of;
+    const { tenant_id } = of;
     const command = disputeCommand(deps, body, { tenant_id, meta });
     const notNow = await deps.broughtBack(command);
     if (notNow !== undefined) return notNow;

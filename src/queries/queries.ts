@@ -18,7 +18,6 @@ import type * as evaluations from '../../projections/evaluations.ts';
 import { runBefore, runById, runsOfTenant, setsOfTenant } from '../../projections/evaluations.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantById, grantsOfTenant } from '../../projections/grants.ts';
-import { lotsOfGrant } from '../../projections/margin.ts';
 import type * as ledger from '../../projections/ledgerPages.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts';
 import { reviewsOfTenant } from '../../projections/reviews.ts';
@@ -40,7 +39,7 @@ import {
 } from '../../projections/llmCosts.ts';
 import type * as costs from '../../projections/costs.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs.ts';
-import { lateFlows, marginFlows } from '../../projections/marginFlows.ts';
+import { lateFlows, marginFlows, lotsOfGrant } from '../../projections/marginFlows.ts';
 import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';

@@ -196,6 +196,19 @@ const reviewsOf = ({ parts, reviewWorker: worker }: Context, work: ReturnType<ty
     worker,
   });
 
+/** What sales, refunds, disputes and transfers need. */
+const salesDeps = (from: Context, { clock }: Pick<ReturnType<typeof workDeps>, 'clock'>) => ({
+  ...{ reference: from.reference, clock, payments: from.payments, accounts: from.accounts },
+  ...{ claimantOf: claimantOf(from.parts.log), store: from.parts.log },
+  broughtBack: broughtBackFor({
+    ...{ accounts: from.accounts, clock },
+    lotsOfGrant: async (grantId) => {
+      await from.reads.settleAll();
+      return from.queries.lotsOfGrant(grantId);
+    },
+  }),
+});
+
 /** Everything that the routes call. */
 export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Array): ApiDeps => {
   const { parts, registry, savedConfigs } = from;
@@ -203,21 +216,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
   const uploadParts = uploadCommands(from, work);
   const pipelines = pipelineCommands({ ...work, documents: from.documents }, uploadParts, from.secretBox);
   const batches = batchCommands(from, work);
-  const sales = {
-    reference: from.reference,
-    clock: work.clock,
-    payments: from.payments,
-    accounts: from.accounts,
-    claimantOf: claimantOf(parts.log),
-    store: parts.log,
-    broughtBack: broughtBackFor({
-      ...{ accounts: from.accounts, clock: work.clock },
-      lotsOfGrant: async (grantId) => {
-        await from.reads.settleAll();
-        return from.queries.lotsOfGrant(grantId);
-      },
-    }),
-  };
+  const sales = salesDeps(from, work);
   return {
     accounts: from.accounts,
     sellCredits: sellCredits(sales),

@@ -30,6 +30,7 @@ import { deliveryIdOf } from '../../domain/webhook.ts';
 import { reportAudit } from '../../src/commands/audits.ts';
 import { takePlace } from '../../src/writer/places.ts';
 import { deliveryStreams, pruneDeliveries, webhookStreams } from '../../src/commands/webhooks.ts';
+import { disputes, done, sending, transfers } from './moneyHistory.ts';
 import { untilProcessEnds } from '../support/processEnd.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
@@ -53,12 +54,6 @@ const IMPOSSIBLE = JSON.stringify({
   properties: { passport_number: { type: 'string' } },
   required: ['passport_number'],
 });
-
-const done = async (api: Client, path: string, json: object) => {
-  const reply = await api.call('post', path, { json });
-  expect(reply.status, `${path} ${reply.text}`).to.be.lessThan(300);
-  return reply;
-};
 
 const publications = async (api: Client, { log }: Parts): Promise<void> => {
   const data = { base: 'EUR', rates: { USD: '1.0842', JPY: '161.8' }, source: 'ecb' };
@@ -112,26 +107,13 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
         ...{ provider_txn_id: randomUUID(), gross_amount_minor: 50 },
       });
   }
-  for (const [status, minor] of [
-    ['won', 300],
-    ['lost', 200],
-  ] as const) {
-    const dispute = { provider: 'stripe', provider_txn_id: randomUUID(), original_provider_txn_id: original };
-    await done(api, '/v1/billing/disputes', { ...dispute, status: 'opened', gross_amount_minor: minor });
-    await done(api, '/v1/billing/disputes', { ...dispute, status, fee_minor: 1_500 });
-  }
+  await disputes(api, original);
   for (const credits of [700, -200])
     await done(api, `/v1/admin/tenants/${tenant_id}/adjust-credits`, { credits, reason: 'goodwill' });
   const hole = { credits: -100, reason: 'charged back', allow_negative: true };
   for (const tenant of ['overdrawn', 'merged'])
     await done(api, `/v1/admin/tenants/${tenant}/adjust-credits`, hole);
-  // It fills the hole, and some of it comes back for a refund.
-  const moved = { to_tenant_id: 'merged', credits: 9_000, reason: 'merged' };
-  await done(api, `/v1/admin/tenants/${tenant_id}/transfer-credits`, moved);
-  await done(api, '/v1/billing/refunds', {
-    ...{ tenant_id, provider: 'stripe', provider_txn_id: randomUUID() },
-    ...{ original_provider_txn_id: original, gross_amount_minor: 1_000 },
-  });
+  await transfers(api, { tenant_id, original });
   await done(api, '/v1/billing/dspy-examples-charge', { tenant_id, idempotency_key: 'export-1' });
   // Part of a sale is refunded, its fee becomes known, and then its rate turns out to be wrong.
   await done(api, '/v1/billing/refunds', {
@@ -437,12 +419,7 @@ const unfinished = async ({ log }: Parts): Promise<void> => {
   };
   await writer.execute({ ...command, data, meta });
   await burnedUnrecorded(log, writer);
-  const sent = { transfer_id: 'trf_under_way', to_tenant_id: POOR, idempotency_key: null, fingerprint: 'f' };
-  await writer.execute({
-    type: 'SendCredits',
-    data: { ...sent, tenant_id: RICH, credits: asCredits(3), reason: 'merged' },
-    meta: metaNow(),
-  });
+  await writer.execute(sending(RICH, POOR, metaNow()));
   await writer.close();
   const identity = { provider: 'stripe', provider_txn_id: 'under way' };
   const tenantOf = () => POOR;

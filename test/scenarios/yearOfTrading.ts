@@ -243,7 +243,10 @@ const traders = (random: Random, rates: FxRatesState) => {
   return { events, sell, refund, reverse, dispute, transfer, adjust, burn };
 };
 
-/** A year of four tenants in three currencies: sales, burns, refunds in all forms, reversals, disputes, transfers, gifts and clawbacks. */
+/**
+ * A year of four tenants in three currencies: sales, burns, refunds in all forms, reversals, disputes, transfers, gifts
+ * and clawbacks.
+ */
 export const yearOfTrading = (seed: number, movements: number): readonly ProjectedEvent[] => {
   const random = seededRandom(seed);
   const { events, sell, refund, reverse, dispute, transfer, adjust, burn } = traders(

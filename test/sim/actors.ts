@@ -271,6 +271,15 @@ const documentOrder = (actor: Extract<Wanting, { kind: 'later' | 'now' | 'batch'
   return { kind: 'document', mode, ownKey: false, files };
 };
 
+/** What a sale says. */
+export const saidBySale = (actor: Actor | undefined): string | undefined =>
+  actor?.kind === 'sale'
+    ? `${fullKeyOf(actor)} ${actor.gross === undefined ? `${String(actor.credits)} credits` : String(actor.gross)}`
+    : undefined;
+
+const moneyOrder = ({ credits, sendsTo: to }: Extract<Wanting, { kind: 'money' }>): Order =>
+  to === undefined ? { kind: 'adjustment', credits } : { kind: 'transfer', credits, to };
+
 /** What is owed for what an actor wants; undefined: nothing. */
 export const orderOf = (actor: Wanting): Order | undefined => {
   switch (actor.kind) {
@@ -286,9 +295,7 @@ export const orderOf = (actor: Wanting): Order | undefined => {
         askedAt: EPOCH_MS + actor.at,
       };
     case 'money':
-      return actor.sendsTo === undefined
-        ? { kind: 'adjustment', credits: actor.credits }
-        : { kind: 'transfer', credits: actor.credits, to: actor.sendsTo };
+      return moneyOrder(actor);
     case 'webhook':
     case 'retention':
       return undefined;

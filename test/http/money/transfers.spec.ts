@@ -108,7 +108,7 @@ describe('POST /v1/admin/tenants/{tenant_id}/transfer-credits', () => {
     expect(await balance(to)).to.include({ balance_credits: 0 });
   });
 
-  it('refuses more than is there, an unknown receiver, the tenant itself, and requests that say both or neither', async () => {
+  it('refuses more than is there, an unknown receiver, the tenant itself, and unclear amounts', async () => {
     const { from, to } = await merging();
     const json = { to_tenant_id: to, reason: 'merged' };
     expect((await transfer(from, { ...json, credits: 20_001 })).body).to.include({

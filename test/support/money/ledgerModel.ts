@@ -94,11 +94,34 @@ const leftOf = (ledger: LedgerModel, sale: Row) => {
   };
 };
 
+const grossOf = ({ dispute, gross_amount_minor: told }: DataOf<'RefundCredits'>, left: number): number => {
+  if (dispute?.status === 'won') return 0;
+  return told ?? (dispute === undefined ? 0 : left);
+};
+
+/** A dispute takes what is there, and one that was won nothing. */
+const takenOf = (
+  dispute: DataOf<'RefundCredits'>['dispute'],
+  { due, all, ledger }: { readonly due: number; readonly all: number; readonly ledger: LedgerModel },
+): number => {
+  if (dispute === undefined) return due;
+  return dispute.status === 'won' ? 0 : Math.min(all, Math.max(0, available(ledger)));
+};
+
+const told = ({ dispute }: DataOf<'RefundCredits'>) =>
+  dispute === undefined
+    ? { status: '', dispute_fee: 0 }
+    : { status: dispute.status, dispute_fee: dispute.fee_minor };
+
+/** Neither more than is left of the sale, nor more VAT than money. */
+const isBeyond = (wanted: Amounts, left: Amounts): boolean =>
+  (['credits', 'gross', 'vat', 'fee'] as const).some((name) => wanted[name] > left[name]) ||
+  wanted.vat > wanted.gross;
+type Amounts = Pick<Row, 'credits' | 'gross' | 'vat' | 'fee'>;
+
 const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row): string => {
   const left = leftOf(ledger, sale);
-  const isDispute = data.dispute !== undefined;
-  const isWon = data.dispute?.status === 'won';
-  const gross = isWon ? 0 : (data.gross_amount_minor ?? (isDispute ? left.gross : 0));
+  const gross = grossOf(data, left.gross);
   const part = (whole: number, rest: number) =>
     gross === 0 ? 0 : gross === left.gross ? rest : Math.min(rest, Math.floor((whole * gross) / sale.gross));
   // A bonus that was used is not asked back.
@@ -106,9 +129,7 @@ const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row)
   const bonus = Math.floor((sale.bonus * left.credits) / sale.credits);
   const gone = gross > 0 && gross === left.gross ? Math.min(used, bonus) : 0;
   const due = data.credits ?? part(sale.credits, left.credits) - gone;
-  const disputed = sale.gross === 0 ? left.credits : due;
-  const there = Math.max(0, available(ledger));
-  const credits = isWon ? 0 : isDispute ? Math.min(disputed, there) : due;
+  const credits = takenOf(data.dispute, { due, all: sale.gross === 0 ? left.credits : due, ledger });
   // What stays with the seller of VAT or fee after this refund: nearest, a half to the even neighbour.
   const stays = (whole: number) => {
     const refunded = whole * (sale.gross - left.gross + gross);
@@ -122,14 +143,11 @@ const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row)
   const kept = Math.min(left.vat - share(sale.vat, left.vat), left.gross - gross);
   const vat = data.vat_amount_minor ?? Math.min(gross, left.vat, left.vat - kept);
   const fee = data.provider_fee_minor ?? Math.min(gross, share(sale.fee, left.fee));
-  const overs = [credits - left.credits, gross - left.gross, vat - left.vat, fee - left.fee, vat - gross];
-  if (overs.some((over) => over > 0)) return 'refund_exceeds_original';
+  if (isBeyond({ credits, gross, vat, fee }, left)) return 'refund_exceeds_original';
   if (lacks(ledger, credits)) return 'insufficient_balance';
   const taken = { credits: 0 - credits, gross: 0 - gross, vat: 0 - vat, fee: 0 - fee };
   const id = txn(data.provider, data.provider_txn_id);
-  const { status = '', fee_minor = 0 } = data.dispute ?? {};
-  const told = { status, dispute_fee: fee_minor };
-  return add(ledger, { kind: 'refund', id, of: sale.id, ...taken, ...told, payload: data.fingerprint });
+  return add(ledger, { kind: 'refund', id, of: sale.id, ...taken, ...told(data), payload: data.fingerprint });
 };
 
 /** A refund less its reversals, in positive numbers. */
@@ -199,19 +217,18 @@ const detailsOf = (ledger: LedgerModel, data: DataOf<'AddSaleDetails'>): string 
   return JSON.stringify(next) === JSON.stringify(sale) ? 'repeat' : 'done';
 };
 
+const contradicts = (row: Row, { status, gross_amount_minor: gross, fee_minor }: DataOf<'TellDispute'>) => {
+  const ends = [row.status, status].filter((one) => one !== 'opened');
+  const isAnother = row.gross !== 0 && gross !== null && gross !== 0 - row.gross;
+  return new Set(ends).size > 1 || isAnother || isOther(row.dispute_fee, fee_minor);
+};
+
 const newsOf = (ledger: LedgerModel, data: DataOf<'TellDispute'>): string => {
   const id = txn(data.provider, data.provider_txn_id);
   const at = ledger.rows.findIndex((row) => row.kind === 'refund' && row.id === id && row.status !== '');
   const row = ledger.rows[at];
   if (row === undefined) return 'refund_not_found';
-  const isOver = row.status !== 'opened' && data.status !== 'opened';
-  const clashes = [
-    isOver && data.status !== row.status,
-    isOther(0 - row.gross, data.gross_amount_minor ?? 0) ||
-      (row.gross !== 0 && data.gross_amount_minor === 0),
-    isOther(row.dispute_fee, data.fee_minor),
-  ];
-  if (clashes.includes(true)) return 'idempotency_key_reused';
+  if (contradicts(row, data)) return 'idempotency_key_reused';
   const status = row.status === 'opened' ? data.status : row.status;
   const dispute_fee = row.dispute_fee || data.fee_minor;
   if (status === row.status && dispute_fee === row.dispute_fee) return 'repeat';
