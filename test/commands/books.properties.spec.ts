@@ -14,11 +14,7 @@ import { categoryOfStream, decodeAny } from '../../domain/catalogue.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { asCredits, laterBy } from '../../domain/kernel/amounts.ts';
 import type { EventFeed, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
-import type { ProjectedEvent } from '../../projections/engine/ports.ts';
-import { noSums, type TimeRange } from '../../projections/engine/table.ts';
-import { foldMargin } from '../../projections/margin.ts';
-import { marginDays } from '../../projections/marginTables.ts';
-import { type CurrencyFlows, deferredIn } from '../../projections/marginFlows.ts';
+import { deferredIn } from '../../projections/marginFlows.ts';
 import { foldPayments, type PaymentLine, paymentLines } from '../../projections/paymentLines.ts';
 import { auditedEvent } from '../../src/audit/auditedEvent.ts';
 import { paymentRows } from '../../src/audit/expectedPayments.ts';
@@ -27,6 +23,7 @@ import { booksCommands, type FigureQueries } from '../../src/commands/books.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { commandHandler } from '../../src/writer/commandHandler.ts';
 import { memoryEventStore } from '../support/logs/memoryEventStore.ts';
+import { flowsIn, projected } from '../support/money/bookedFlows.ts';
 import { adjust, charge, meta, refund, sell, tellMore } from '../support/money/moneyCommands.ts';
 
 const MINUTE_MS = 60_000;
@@ -68,8 +65,6 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 20, maxLength: 60 },
 );
 
-const projected = (recorded: RecordedEvent): ProjectedEvent => ({ ...recorded, ...decodeAny(recorded) });
-
 /** The log of some tenants, in its order. */
 const eventsIn = async (store: EventStore): Promise<readonly RecordedEvent[]> => {
   const events: RecordedEvent[] = [];
@@ -88,25 +83,6 @@ const feedOf = (events: readonly RecordedEvent[]): Pick<EventFeed, 'subscribe'> 
     yield { kind: 'caught_up' as const };
   },
 });
-
-/** What the projector books in a period, by currency. */
-const flowsIn = (
-  events: readonly RecordedEvent[],
-  { from = '', to = '9999' }: TimeRange,
-): readonly CurrencyFlows[] => {
-  const given = events.filter(({ type }) => type !== 'MonthClosed').map(projected);
-  const { burns, bookings } = foldMargin({ lots: new Map(), transit: new Map(), opensAt: '' }, given);
-  const sums = new Map<string, Record<string, bigint>>();
-  for (const { currency, booked_at, position: _, created_at: __, ...row } of [...burns, ...bookings]) {
-    if (booked_at < from || booked_at > to) continue;
-    const sum = sums.get(currency) ?? { ...noSums(marginDays.columns) };
-    sums.set(currency, sum);
-    for (const [name, value] of Object.entries(row)) sum[name] = (sum[name] ?? 0n) + BigInt(value);
-  }
-  return [...sums.keys()]
-    .sort()
-    .map((currency) => ({ ...sums.get(currency), currency }) as unknown as CurrencyFlows);
-};
 
 type Lines = readonly PaymentLine[];
 
@@ -260,5 +236,25 @@ describe('closed months in random worlds whose clocks are set', () => {
     expect(closings).to.be.greaterThan(30);
     expect(late).to.be.greaterThan(3);
     expect(corrections).to.be.greaterThan(10);
+  });
+});
+
+describe('closing a month', () => {
+  it('has no figures before the read models have its line, and goes on with the same line then', async () => {
+    const { store, step, close } = world();
+    await step({ kind: 'sell', tenant: 'a', credits: 100 });
+    let isThere = false;
+    const waitFor = () => Promise.resolve(isThere);
+    const months = booksCommands({ store, queries: queriesOver(store), waitFor });
+    const metaNow = { ...meta, now: '2026-02-01T00:00:01.000Z', command_id: randomUUID() };
+    expect(await months.close('2026-01', metaNow)).to.deep.equal({ kind: 'behind' });
+    const [drawn] = (await months.view()).months;
+    expect(drawn).to.include({ month: '2026-01', closed: null });
+    isThere = true;
+    expect(await months.close('2026-01', metaNow)).to.include({ kind: 'done' });
+    const [closed] = (await months.view()).months;
+    expect(closed).to.include({ closing: 1, position: drawn?.position });
+    expect(closed?.closed?.figures.by_currency).to.have.length(1);
+    await close();
   });
 });

@@ -518,6 +518,8 @@ export const watchOver = (deps: WatchDeps) => {
     },
     ...{ removed: visits.removed, entered: visits.entered },
     ...{ bytesOf: visits.bytesOf, uploaders: visits.uploaders },
+    /** A closed month has other figures now than its closing states. */
+    closing: (text: string): void => say('closed-month', text),
     /** What a process says of the room that a tenant has is wrong. */
     room: (text: string): void => say('upload-room', text),
     logPutBack: (): void => {

@@ -1,12 +1,81 @@
+import { type BooksEventOf, CLOSED_SUMS, monthBounds } from '../../domain/books.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
 import { openedLog } from '../../src/commands/sealing.ts';
 import { publishBillingConfig, referenceData, setRate } from '../../src/commands/reference.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
+import type { TimeRange } from '../../projections/engine/table.ts';
+import { booksCommands, type FigureQueries } from '../../src/commands/books.ts';
+import { flowsIn } from '../support/money/bookedFlows.ts';
+import type { Answer, ProcessEnv } from './env.ts';
 import { logOf, sharedStores, type SimLog } from './ports.ts';
 import { scheduler } from './scheduler.ts';
 import { BILLINGS, type Change, MODES, type Tenant, type Terms } from './terms.ts';
+
+/** When the platform paid for a call; undefined: the event is no such call. */
+const calledAt = ({ type, data }: RecordedEvent): string | undefined =>
+  type === 'LlmCostLogged' && data['billing_type'] === 'full_service'
+    ? (data['occurred_at'] as string)
+    : undefined;
+
+/** The queries of a closing, on the events that the read models have. No model has a price in these worlds. */
+const figuresOn = ({ askLog }: Pick<ProcessEnv, 'askLog'>): FigureQueries => {
+  const flows = (range: TimeRange) =>
+    askLog('flows', (events) => flowsIn(events as readonly RecordedEvent[], range));
+  const costs = ({ from, to, position }: { from: string; to: string; position?: bigint }) =>
+    askLog('costs', (events) => {
+      const calls = (events as readonly RecordedEvent[]).filter((event) => {
+        const at = calledAt(event);
+        if (at === undefined || at < from || at > to) return false;
+        return event.position <= (position ?? event.position);
+      });
+      return { billed_pico_usd: 0n, free_tier_pico_usd: 0n, unpriced_calls: calls.length };
+    });
+  return {
+    ...{ marginFlows: flows, modelCostOfPeriod: costs, modelCostAt: costs },
+    lateModelCosts: () => Promise.resolve({ billed_pico_usd: 0n, free_tier_pico_usd: 0n }),
+  };
+};
+
+/** Closings that stand and whose figures are others by now; what projectors make of the whole log. */
+export const changedClosings = (events: readonly RecordedEvent[]): readonly string[] => {
+  const opened = new Set(
+    events.filter(({ type }) => type === 'MonthReopened').map(({ data }) => data['closing']),
+  );
+  return events.flatMap(({ type, data }) => {
+    if (type !== 'MonthClosed' || opened.has(data['closing'])) return [];
+    const { month, figures } = data as unknown as BooksEventOf<'MonthClosed'>['data'];
+    const flows = flowsIn(events, monthBounds(month));
+    return figures.by_currency.flatMap(({ currency, sums }) => {
+      const flow = flows.find((one) => one.currency === currency);
+      return CLOSED_SUMS.filter((name) => sums[name] !== String(flow?.[name] ?? 0n)).map(
+        (name) =>
+          `${month} ${currency} ${name}: ${String(sums[name])}, and now ${String(flow?.[name] ?? 0n)}`,
+      );
+    });
+  });
+};
+
+const FIRST_MONTH = '2026-01';
+
+/** Closing the first month and opening it again, as a process does it. */
+export const monthRequests = (env: ProcessEnv) => {
+  const months = booksCommands({
+    ...{ store: env.log, queries: figuresOn(env), waitFor: (position) => env.caughtUp(position) },
+  });
+  const meta = (): CommandMeta => ({
+    ...{ now: env.clock.now(), actor: ADMIN, correlation_id: 'finance', command_id: env.clock.uuid() },
+  });
+  const answered = (outcome: Awaited<ReturnType<typeof months.close>>): Answer => {
+    if (outcome.kind === 'done') return { kind: 'ok', id: FIRST_MONTH, body: null };
+    return { kind: 'problem', code: outcome.kind === 'rejected' ? outcome.rejection.code : outcome.kind };
+  };
+  return {
+    closeMonth: async () => answered(await months.close(FIRST_MONTH, meta())),
+    reopenMonth: async () => answered(await months.reopen({ month: FIRST_MONTH, reason: 'again' }, meta())),
+  };
+};
 
 const ADMIN: CommandMeta['actor'] = { key_id: 'key_admin', role: 'admin' };
 

@@ -79,6 +79,7 @@ import type { Answer, Asked, ProcessEnv } from './env.ts';
 import { belongingLists, forgettingIn, owningRemovals, owningRequests } from './belongings.ts';
 import { keyRequests } from './keys.ts';
 import { RUSH } from './limits.ts';
+import { monthRequests } from './market.ts';
 import { uploadParts, uploadRequests } from './uploads.ts';
 
 export type { Answer, FileFacts } from './env.ts';
@@ -1131,6 +1132,7 @@ export const simProcess = (env: ProcessEnv) => {
       ...jobs,
       ...webhookRequests(env, deps),
       ...owningRequests(env, owningOf(env, deps)),
+      ...monthRequests(env),
     },
     loops: {
       operations: operationLoops(env, deps),

@@ -11,7 +11,7 @@ import { ROOM } from './uploads.ts';
 import { act, askAgain, bytesOf, isSentBefore, lookAt, send, standingOf, type Running } from './actors.ts';
 import { listsOf, type Lists } from './lists.ts';
 import type { Standing } from './book.ts';
-import { baseOf, operatorOn } from './market.ts';
+import { baseOf, changedClosings, operatorOn } from './market.ts';
 import { readModel } from './readModel.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { limiterOf } from './limits.ts';
@@ -498,6 +498,7 @@ const roomLeft = async (on: Stage): Promise<void> => {
 
 const audited = async (on: Stage): Promise<readonly AuditFinding[]> => {
   const feed = logOf(on.shared, ({ effect }) => new Promise((done) => done(effect())));
+  for (const text of changedClosings(on.shared.events)) on.watch.closing(text);
   const { report } = await runAudit({ feed, dense: true, keep: 5 });
   return report.findings;
 };

@@ -1,5 +1,5 @@
 import { PLAIN_TERMS } from './terms.ts';
-import { type Actor, page, reviewer, two, work, type World } from './worlds.ts';
+import { type Actor, MONTH_ENDS_MS, page, reviewer, two, work, type World } from './worlds.ts';
 
 const HOUR = 3_600_000;
 
@@ -48,6 +48,8 @@ const keyed = (times: readonly number[]): readonly Actor[] => [
   { kind: 'key', key: 'k', at: 0, via: 1, tries: 6, revokedAfterMs: 30_000 },
   ...times.map((at, n) => work(`a${String(n)}`, { at, via: n, apiKey: 'k', tries: 1 })),
 ];
+
+const SALE = { kind: 'sale', tries: 4, credits: 200 } as const;
 
 /** Small worlds, each around one question. */
 export const SMALL: readonly World[] = [
@@ -312,6 +314,20 @@ export const SMALL: readonly World[] = [
     { kind: 'rush', at: 1_050, via: 1, times: 20, everyMs: 300 },
     { kind: 'evict', at: 4_000, limits: true },
   ]),
+  single(
+    'month closed while a clock is behind',
+    [
+      { ...SALE, key: 's', at: MONTH_ENDS_MS - 5_000, via: 0, refundAfterMs: 12_000 },
+      work('a', { at: MONTH_ENDS_MS - 3_000, file: page('a', 2) }),
+      { ...SALE, key: 't', at: MONTH_ENDS_MS + 3_000, via: 1 },
+      work('b', { at: MONTH_ENDS_MS + 4_000, via: 1, file: page('b', 3) }),
+      { kind: 'close', at: MONTH_ENDS_MS + 2_000, via: 0, tries: 8 },
+      { kind: 'close', at: MONTH_ENDS_MS + 2_003, via: 1, tries: 8, reopenAfterMs: 15_000 },
+      { kind: 'close', at: MONTH_ENDS_MS + 40_000, via: 0, tries: 8 },
+      { ...SALE, key: 'v', at: MONTH_ENDS_MS + 60_000, via: 1 },
+    ],
+    { processes: [{ name: 'p' }, { name: 'q', offsetMs: -7 * 60_000 }] },
+  ),
   single('texts moved', [work('a'), { kind: 'move', at: 2_000, tries: 6 }, work('b', { at: 4_000, via: 1 })]),
   single('sale', [
     { kind: 'sale', key: 's', at: 0, via: 0, tries: 1, credits: 200, refundAfterMs: 5, reverseAfterMs: 5 },

@@ -15,7 +15,14 @@ type Visitor = Pick<Of<'key'>, 'via' | 'tries'>;
 /** Problems that another try does not have. */
 const FOREVER: ReadonlySet<string> = new Set([
   ...['version_conflict', 'document_not_found', 'tenant_mismatch', 'upload_quota_exceeded'],
-  ...['key_not_found', 'file_too_large', 'set_not_found', 'config_not_found', 'artifact_not_found'],
+  ...[
+    'month_not_reopenable',
+    'key_not_found',
+    'file_too_large',
+    'set_not_found',
+    'config_not_found',
+    'artifact_not_found',
+  ],
 ]);
 
 /** Asks until it is done, or cannot be done any more. */
@@ -109,6 +116,14 @@ const keep = async (on: Outside, owner: Owner, actor: Of<'keep'>): Promise<void>
   if (done !== undefined) on.told.removed.push({ kind: what, id: made.id });
 };
 
+/** Closes the first month, and opens it again where that is wanted. */
+const closeMonth = async (on: Outside, owner: Owner, actor: Of<'close'>): Promise<void> => {
+  const closed = await until(on, owner, { ...actor, ask: (requests) => requests.closeMonth() });
+  if (closed === undefined || actor.reopenAfterMs === undefined) return;
+  await on.sched.sleep(actor.reopenAfterMs);
+  await until(on, owner, { ...actor, via: actor.via + 1, ask: (requests) => requests.reopenMonth() });
+};
+
 /** Has what a job learned serve, once it has learned something. */
 const deploy = async (on: Outside, owner: Owner, actor: Of<'deploy'>): Promise<void> => {
   const { tenant = TENANT, key } = actor;
@@ -165,10 +180,10 @@ const moveOldTexts = async (on: Outside, actor: Of<'move'>): Promise<void> => {
 };
 
 /** Whoever comes with something that no account has to know of. */
-type Visitors = Of<'key' | 'rush' | 'move' | 'keep' | 'deploy'>;
+type Visitors = Of<'key' | 'rush' | 'move' | 'keep' | 'deploy' | 'close'>;
 
 export const isVisitor = (actor: Actor): actor is Visitors =>
-  ['key', 'rush', 'move', 'keep', 'deploy'].includes(actor.kind);
+  ['key', 'rush', 'move', 'keep', 'deploy', 'close'].includes(actor.kind);
 
 /** Does what a visitor wants, from its first request to its last. */
 export const visit = (on: Outside, owner: Owner, actor: Visitors): Promise<void> => {
@@ -183,6 +198,8 @@ export const visit = (on: Outside, owner: Owner, actor: Visitors): Promise<void>
       return keep(on, owner, actor);
     case 'deploy':
       return deploy(on, owner, actor);
+    case 'close':
+      return closeMonth(on, owner, actor);
   }
 };
 

@@ -4,6 +4,7 @@ import type { Retention } from '../../domain/retention.ts';
 import { type Mode, PLAIN_TERMS, type Tenant, type Terms, termsOf } from './terms.ts';
 import { clockOf, errorMaxOf, type WallClock } from './clocks.ts';
 import { chance, fraction } from './chance.ts';
+import { EPOCH_MS } from './scheduler.ts';
 
 /** A process of a world: it has all roles. */
 export interface ProcessSpec extends WallClock {
@@ -96,6 +97,14 @@ export type Actor =
       readonly via: number;
       readonly times: number;
       readonly everyMs: number;
+    }
+  /** Closes the month that is over, and opens it again so long after that, ms. */
+  | {
+      readonly kind: 'close';
+      readonly at: number;
+      readonly via: number;
+      readonly tries: number;
+      readonly reopenAfterMs?: number;
     }
   /** All processes end at once, and others start. */
   | { readonly kind: 'restart'; readonly at: number }
@@ -288,10 +297,10 @@ const actorOf = (seed: number, at: number): Actor => {
 export type Wanting = Exclude<Actor, { kind: 'restore' | 'review' | 'evict' | Visit }>;
 
 /** Actors of which no account has to know. */
-type Visit = 'key' | 'rush' | 'move' | 'restart' | 'keep' | 'deploy';
+type Visit = 'key' | 'rush' | 'move' | 'restart' | 'keep' | 'deploy' | 'close';
 
 const OTHERS: ReadonlySet<string> = new Set([
-  ...['restore', 'review', 'evict', 'key', 'rush', 'move', 'restart', 'keep', 'deploy'],
+  ...['restore', 'review', 'evict', 'key', 'rush', 'move', 'restart', 'keep', 'deploy', 'close'],
 ]);
 
 export const isRequest = (actor: Actor): actor is Wanting => !OTHERS.has(actor.kind);
@@ -430,11 +439,28 @@ const guestsIn = (seed: number): readonly Actor[] => {
 
 const planOf = (seed: number) => (['free', 'paid', 'enterprise'] as const)[chance(seed, 'plan') % 3]!;
 
+/** When the first month of a world is over, virtual ms. */
+export const MONTH_ENDS_MS = Date.parse('2026-02-01T00:00:00.000Z') - EPOCH_MS;
+
+/** In some worlds the month ends amid all that happens, and somebody closes it, perhaps twice. */
+const atTheEnd = (seed: number, world: World): World => {
+  if (fraction(seed, 'closes') > 0.12) return world;
+  const closers = Array.from({ length: 1 + (chance(seed, 'closers') % 2) }, (_, n): Actor => {
+    const at = MONTH_ENDS_MS + (chance(seed, 'closes at', n) % 20_000) - 2_000;
+    const reopens = fraction(seed, 'opens', n) < 0.3;
+    const reopenAfterMs = chance(seed, 'opens after', n) % 60_000;
+    return { kind: 'close', at, via: n, tries: 8, ...(reopens && { reopenAfterMs }) };
+  });
+  const shift = MONTH_ENDS_MS - 10_000;
+  const moved = world.actors.map((actor) => ({ ...actor, at: actor.at + shift }));
+  return { ...world, actors: [...moved, ...closers] };
+};
+
 /** A large world: what takes part follows from the seed. */
 export const randomWorld = (seed: number): World => {
   const actors = Array.from({ length: 2 + (chance(seed, 'actors') % 5) }, (_, at) => actorOf(seed, at));
   const names = fraction(seed, 'three') < 0.5 ? ['p', 'q', 'r'] : ['p', 'q'];
-  return {
+  return atTheEnd(seed, {
     name: `seed ${String(seed)}`,
     processes: names.map((name) => ({ name, ...clockOf(seed, name) })),
     actors: [
@@ -447,7 +473,7 @@ export const randomWorld = (seed: number): World => {
     terms: termsOf(seed),
     page: fraction(seed, 'page') < 0.3 ? 2 : 50,
     healMs: 60 * HOUR,
-  };
+  });
 };
 
 /** A large world whose accounts have snapshots, and whose processes are of two releases. */
