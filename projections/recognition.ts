@@ -78,11 +78,18 @@ interface BookedOn {
 const NO_LOT_DAY = noSums(marginLotDays.columns);
 const NO_USE = noSums(marginUses.columns);
 
+interface Change {
+  readonly before: Lot | undefined;
+  readonly after: Lot;
+  /** Credits that go to another tenant take what was paid for them along. */
+  readonly isTransfer: boolean;
+}
+
 const addChange = (
   { lots }: Recognised,
   { tenant_id, booked_at }: BookedOn,
-  { before, after }: { readonly before: Lot | undefined; readonly after: Lot },
-): void => {
+  { before, after, isTransfer }: Change,
+): LotDay => {
   const { lot_id, currency } = after;
   const day = booked_at.slice(0, 10);
   const key = `${tenant_id} ${day} ${lot_id}`;
@@ -90,24 +97,40 @@ const addChange = (
   lots.set(key, sum);
   if (before === undefined) sum.lots += 1n;
   sum.credits += BigInt(leftIn(after) - (before === undefined ? 0 : leftIn(before)));
-  sum.deferred += valueLeft(after).net - (before === undefined ? 0n : valueLeft(before).net);
+  const deferred = valueLeft(after).net - (before === undefined ? 0n : valueLeft(before).net);
+  sum.deferred += deferred;
+  if (isTransfer) {
+    sum.paid += deferred;
+    return sum;
+  }
   // Use moves no money: what is paid is looked at only where it may have changed.
   const isPaidAsBefore =
     before?.money === after.money && before.refunded === after.refunded && before.booking === after.booking;
   if (!isPaidAsBefore) sum.paid += paidFor(after) - (before === undefined ? 0n : paidFor(before));
+  return sum;
 };
+
+interface Changes {
+  readonly before: readonly Lot[];
+  readonly after: readonly Lot[];
+  /** Of a transfer: what is recognised of credits that arrive where some are missing, micro-USD. */
+  readonly recognisedOnArrival?: bigint | undefined;
+}
 
 /** Adds what an event changed of a tenant's lots. Those that it left alone are the same objects, mostly in place. */
 export const noteLots = (
   recognised: Recognised,
   at: BookedOn,
-  { before, after }: { readonly before: readonly Lot[]; readonly after: readonly Lot[] },
+  { before, after, recognisedOnArrival }: Changes,
 ): void => {
   if (before === after) return;
+  const isTransfer = recognisedOnArrival !== undefined;
+  let atOnce = recognisedOnArrival ?? 0n;
   for (const [place, lot] of after.entries()) {
     if (before[place] === lot || before.includes(lot)) continue;
     const known = before.find(({ lot_id }) => lot_id === lot.lot_id);
-    addChange(recognised, at, { before: known, after: lot });
+    addChange(recognised, at, { before: known, after: lot, isTransfer }).paid += atOnce;
+    atOnce = 0n;
   }
 };
 

@@ -7,7 +7,8 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
-import { reverseRefund, type ReversalsDeps } from './reversals.ts';
+import { transferCredits, type TransfersDeps } from './transfers.ts';
+import { recordDispute, reverseRefund, type ReversalsDeps } from './reversals.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './credits.ts';
 import {
   cancelTrainingJob,
@@ -183,6 +184,7 @@ export type ApiDeps = AccountsDeps &
   ConfigsDeps &
   CreditsDeps &
   ReversalsDeps &
+  TransfersDeps &
   DeploymentsDeps &
   DocumentsDeps &
   EvaluationsDeps &
@@ -274,6 +276,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listStatements,
     listUsage,
     refundCredits,
+    recordDispute,
     reverseRefund,
     setBillingRate,
   },
@@ -311,6 +314,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Administration: {
     adjustCredits,
+    transferCredits,
     createAdminBillingConfig,
     createApiKey,
     createProviderPricing,

@@ -21,13 +21,14 @@ import {
   marginDays,
   marginDeficits,
   marginLots,
+  marginTransit,
 } from '../../projections/marginTables.ts';
 import { marginLotDays, marginUses } from '../../projections/recognition.ts';
 import { allZero, type Exact, noSums, type RowOf, sumsOf } from '../../projections/engine/table.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
 import type { BillingRate, BillingTerms } from '../../domain/billingConfig.ts';
 import { type Findings, wrong } from './findings.ts';
-import { type MarginBook, type Moves, post, standOf } from './lots.ts';
+import { type MarginBook, type Moves, newMarginBook, type Parcel, post, standOf } from './lots.ts';
 
 type Burn = RowOf<typeof BURN_SUMS, Exact>;
 type Booking = RowOf<typeof BOOKING_SUMS, Exact>;
@@ -54,7 +55,7 @@ const staleAt = (day: string | null, occurredAt: string): bigint => {
 const laterBooking = (
   event: AuditedEventOf<'SaleDetailsAdded' | 'SaleRateBooked'>,
   book: MarginBook,
-  { booked, refunded }: Moves,
+  { booked, refunded, cost }: Moves,
 ): Map<string, Booking> => {
   const { currency = '' } = book.lots.find(({ id }) => id === event.data.grant_id) ?? {};
   if (event.type === 'SaleDetailsAdded') {
@@ -64,7 +65,9 @@ const laterBooking = (
   const { previous_rate, previous_rate_date: before, fx_rate_date: after, sale_occurred_at: at } = event.data;
   const without_rate = previous_rate === null ? -1n : 0n;
   const stale_rate = staleAt(after, at) - staleAt(before, at);
-  return new Map([[currency, { ...NO_BOOKING, booked, refunded, without_rate, stale_rate }]]);
+  return new Map([
+    [currency, { ...NO_BOOKING, booked, refunded, without_rate, stale_rate, dispute_fee: cost }],
+  ]);
 };
 
 const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBook): Booking => {
@@ -84,9 +87,15 @@ const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBoo
 /** What a sale, a refund or its reversal books in its own currency; nothing of its own for an adjustment. */
 const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
   if (event.type === 'CreditsRefunded') {
-    const { currency, gross_amount_minor } = event.data;
+    const { currency, gross_amount_minor, dispute } = event.data;
     const own = { refunded: moves.refunded, refunds: 1n, refunded_minor: BigInt(gross_amount_minor) };
-    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
+    const fee = { dispute_fee: moves.cost, dispute_fee_minor: BigInt(dispute?.fee_minor ?? 0) };
+    return new Map([[currency, { ...NO_BOOKING, ...own, ...fee }]]);
+  }
+  if (event.type === 'DisputeChanged') {
+    const { currency, fee_minor, previous_fee_minor } = event.data;
+    const dispute_fee_minor = BigInt(fee_minor - previous_fee_minor);
+    return new Map([[currency, { ...NO_BOOKING, dispute_fee: moves.cost, dispute_fee_minor }]]);
   }
   if (event.type === 'RefundReversed') {
     const { currency, gross_amount_minor } = event.data;
@@ -108,10 +117,11 @@ export const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves)
 };
 
 const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow<typeof marginLots> => ({
-  ...{ tenant_id, lot_id: lot.id, position: lot.position, currency: lot.currency },
+  ...{ tenant_id, lot_id: lot.id, origin: lot.from, position: lot.position, currency: lot.currency },
   ...{ fx_rate: lot.rate, price: lot.price, credits: lot.credits, used: lot.gone, ...lot.value },
   ...{ issued: lot.ever, paid_gross: lot.paid[0], paid_vat: lot.paid[1], paid_fee: lot.paid[2] },
   ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
+  disputed_fee: lot.disputed,
 });
 
 /** The text key of an event's entry in the journal, and what it is about. */
@@ -120,9 +130,12 @@ const entryOf = ({ type, data }: AuditedEvent): { readonly kind: string; readonl
   if (type === 'SaleDetailsAdded') return { kind: 'sale_details', entry_id: data.grant_id };
   if (type === 'SaleRateBooked')
     return { kind: data.previous_rate === null ? 'rate' : 'rate_correction', entry_id: data.grant_id };
-  if (type === 'CreditsRefunded') return { kind: 'refund', entry_id: data.refund_id };
+  if (type === 'CreditsRefunded')
+    return { kind: data.dispute === undefined ? 'refund' : 'dispute', entry_id: data.refund_id };
+  if (type === 'DisputeChanged') return { kind: 'dispute', entry_id: data.refund_id };
   if (type === 'RefundReversed') return { kind: 'reversal', entry_id: data.reversal_id };
   if (type === 'CreditsAdjusted') return { kind: 'adjustment', entry_id: data.adjustment_id };
+  if (type === 'CreditsTransferredIn') return { kind: 'transfer', entry_id: data.transfer_id };
   return { kind: 'use', entry_id: '' };
 };
 
@@ -131,8 +144,9 @@ const recognition = (emit: Emit) => {
   const lotDays = keptRows<typeof marginLotDays, ExpectedSum<typeof marginLotDays>>(marginLotDays, emit);
   const uses = keptRows<typeof marginUses, ExpectedSum<typeof marginUses>>(marginUses, emit);
   const stands = new Map<MarginBook['lots'][number], ReturnType<typeof standOf>>();
-  const noteLots = (tenant_id: string, day: string, { touched }: Moves): void => {
-    for (const lot of touched) {
+  const noteLots = (tenant_id: string, day: string, { moves, book, isTransfer }: Noted): void => {
+    let atOnce = [...moves.trueUps.values()].reduce((sum, net) => sum + net, 0n);
+    for (const lot of book.lots.filter((one) => moves.touched.has(one))) {
       const row = lotDays.at(`${tenant_id} ${lot.id} ${day}`, () => ({
         ...noSums(marginLotDays.columns),
         ...{ tenant_id, lot_id: lot.id, day, currency: lot.currency },
@@ -140,8 +154,11 @@ const recognition = (emit: Emit) => {
       const [before, now] = [stands.get(lot), standOf(lot)];
       if (before === undefined) row.lots += 1n;
       row.credits += now.credits - (before?.credits ?? 0n);
-      row.paid += now.paid - (before?.paid ?? 0n);
-      row.deferred += now.deferred - (before?.deferred ?? 0n);
+      const deferred = now.deferred - (before?.deferred ?? 0n);
+      // Credits of another tenant bring along what was paid for them, also for those that are used on arrival.
+      row.paid += isTransfer ? deferred + atOnce : now.paid - (before?.paid ?? 0n);
+      row.deferred += deferred;
+      atOnce = 0n;
       stands.set(lot, now);
     }
   };
@@ -174,17 +191,28 @@ const recognition = (emit: Emit) => {
   };
 };
 
+interface Noted {
+  readonly moves: Moves;
+  readonly book: MarginBook;
+  readonly isTransfer: boolean;
+}
+
 type Used = Pick<AuditedEventOf<'CreditsBurned'>, 'data' | 'position'> & { readonly moves: Moves };
+const parcelRow = (
+  at: { readonly transfer_id: string; readonly part: number },
+  { from: origin, currency, rate: fx_rate, price, credits, value }: Parcel,
+): ExpectedRow<typeof marginTransit> => ({ ...at, origin, currency, fx_rate, price, credits, ...value });
 
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */
 export const marginRows: ExpectedModel = {
   name: 'margin',
   tables: [
-    ...[marginLots, marginDeficits, marginBurns, marginBookings, marginDays, marginBooks],
+    ...[marginLots, marginDeficits, marginTransit, marginBurns, marginBookings, marginDays, marginBooks],
     ...[marginLotDays, marginUses],
   ],
   start: (emit) => {
     const books = new Map<string, MarginBook>();
+    const transit: MarginBook['transit'] = new Map();
     const open = openBooks();
     const recognised = recognition(emit);
     const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
@@ -205,7 +233,7 @@ export const marginRows: ExpectedModel = {
       open.see(event);
       const tenant = accountOf(event.stream);
       if (tenant === undefined) return;
-      const book = books.get(tenant) ?? { lots: [], hole: 0n };
+      const book = books.get(tenant) ?? newMarginBook(transit);
       books.set(tenant, book);
       const moves = post(book, event);
       if (moves === undefined || !('created_at' in event.data)) return;
@@ -213,7 +241,8 @@ export const marginRows: ExpectedModel = {
       const booked_at = open.bookedAt(created_at);
       const placeOf = (currency: string) => ({ position: event.position, currency, created_at, booked_at });
       const day = booked_at.slice(0, 10);
-      recognised.noteLots(tenant, day, moves);
+      const isTransfer = event.type === 'CreditsTransferredOut' || event.type === 'CreditsTransferredIn';
+      recognised.noteLots(tenant, day, { moves, book, isTransfer });
       if (event.type === 'CreditsBurned') {
         for (const [currency, sums] of burnRows(moves)) {
           emit(marginBurns, { ...placeOf(currency), ...sums });
@@ -233,6 +262,9 @@ export const marginRows: ExpectedModel = {
         for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
         if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
       }
+      for (const [transfer_id, parcels] of transit)
+        for (const [part, parcel] of parcels.entries())
+          emit(marginTransit, parcelRow({ transfer_id, part }, parcel));
       const opens_at = open.opensAt();
       if (opens_at !== undefined) emit(marginBooks, { stream: 'books', opens_at });
       days.emitAll();
