@@ -489,7 +489,8 @@ const unpacked = (lots: readonly Lot[], parcel: Parcel, at: Pick<Lot, 'lot_id' |
 };
 
 /** Lots of one transfer have one position, and are consumed in the order of their IDs. */
-const partOfTransfer = (id: string, n: number): string => `${id}:${String(n).padStart(6, '0')}`;
+/** The lot that a part of a transfer becomes with who receives it. */
+export const partOfTransfer = (id: string, n: number): string => `${id}:${String(n).padStart(6, '0')}`;
 
 interface Received {
   readonly parcels: readonly Parcel[];

@@ -106,7 +106,13 @@ const LEDGER_EVENTS = [
 ] as const;
 
 export type LedgerKind =
-  'sale' | 'refund' | 'reversal' | 'transfer_out' | 'transfer_in' | 'usage' | 'admin_adjustment';
+  | 'sale'
+  | 'refund'
+  | 'reversal'
+  | 'transfer_out'
+  | 'transfer_in'
+  | 'usage'
+  | 'admin_adjustment';
 
 /**
  * One posting. `part` is 0 for the free pages of an operation, 1 for all other postings; `details` is JSON text

@@ -38,6 +38,7 @@ import {
   marginLotDays,
   marginUses,
   noteLots,
+  noteParcels,
   noteUse,
   nothingRecognised,
   type Recognised,
@@ -396,11 +397,20 @@ const moved = (fold: MarginFold, event: Unsold, state: TenantLots): TenantLots =
   }
 };
 
+const onTheWay = (
+  { recognised, transit }: MarginFold,
+  at: Parameters<typeof noteParcels>[1],
+  { transfer_id, sign }: { readonly transfer_id: string; readonly sign: 1n | -1n },
+): void => noteParcels(recognised, at, { transfer_id, sign, parcels: transit.get(transfer_id) ?? [] });
+
 /** The lots after an event, with what it changed of them by day of booking. */
 const after = (fold: MarginFold, event: Posted, state: TenantLots): TenantLots => {
   const booked = fold.bookings.length;
-  const next = applied(fold, event, state);
   const at = { tenant_id: tenantOf(event), booked_at: bookedAt(event.data.created_at, fold.opensAt) };
+  if (event.type === 'CreditsTransferredIn') onTheWay(fold, at, { ...event.data, sign: -1n });
+  const next = applied(fold, event, state);
+  if (event.type === 'CreditsTransferredOut')
+    onTheWay(fold, { ...at, tenant_id: event.data.to_tenant_id }, { ...event.data, sign: 1n });
   const isTransfer = event.type === 'CreditsTransferredOut' || event.type === 'CreditsTransferredIn';
   const atOnce = fold.bookings.slice(booked).reduce((sum, { true_up }) => sum + true_up, 0n);
   const recognisedOnArrival = isTransfer ? atOnce : undefined;

@@ -14,7 +14,7 @@ import type { ProjectedEventOf, SqlRow, SqlTx } from './engine/ports.ts';
 import { upserting } from './engine/bulk.ts';
 import { behindKey, keyColumns, type Listed, orderBy } from './engine/cursor.ts';
 import { type Page, type RowPage, walked } from './engine/query.ts';
-import { type Lot, leftIn, paidFor, valueLeft } from '../domain/margin.ts';
+import { type Lot, leftIn, paidFor, type Parcel, partOfTransfer, valueLeft } from '../domain/margin.ts';
 
 /**
  * What changed of each lot by UTC day of booking: credits that are left, net value that is paid for it, and the part
@@ -108,6 +108,28 @@ const addChange = (
     before?.money === after.money && before.refunded === after.refunded && before.booking === after.booking;
   if (!isPaidAsBefore) sum.paid += paidFor(after) - (before === undefined ? 0n : paidFor(before));
   return sum;
+};
+
+/**
+ * Credits on their way belong to who receives them, as the lots that they may become: from when they leave (`sign` 1)
+ * until they arrive (−1) and are lots. By clocks that differ that may be on another day.
+ */
+export const noteParcels = (
+  { lots }: Recognised,
+  { tenant_id, booked_at }: BookedOn,
+  { transfer_id, parcels, sign }: { transfer_id: string; parcels: readonly Parcel[]; sign: 1n | -1n },
+): void => {
+  for (const [part, { currency, credits, values }] of parcels.entries()) {
+    const lot_id = partOfTransfer(transfer_id, part);
+    const day = booked_at.slice(0, 10);
+    const key = `${tenant_id} ${day} ${lot_id}`;
+    const sum = lots.get(key) ?? { ...NO_LOT_DAY, tenant_id, lot_id, day, currency };
+    lots.set(key, sum);
+    sum.lots += sign;
+    sum.credits += sign * BigInt(credits);
+    sum.paid += sign * values.net;
+    sum.deferred += sign * values.net;
+  }
 };
 
 interface Changes {

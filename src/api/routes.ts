@@ -7,7 +7,6 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
-import { transferCredits, type TransfersDeps } from './transfers.ts';
 import { recordDispute, reverseRefund, type ReversalsDeps } from './reversals.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './credits.ts';
 import {
@@ -131,7 +130,7 @@ import {
   type ReportsDeps,
 } from './reports.ts';
 import { getDeferredRevenue, getJournal, type JournalDeps } from './journal.ts';
-import { listTenants, setPlan, type TenantsDeps } from './tenants.ts';
+import { listTenants, setPlan, type TenantsDeps, transferCredits } from './tenants.ts';
 import { getTaxReport, listPayments, type PaymentsDeps } from './payments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
@@ -184,7 +183,6 @@ export type ApiDeps = AccountsDeps &
   ConfigsDeps &
   CreditsDeps &
   ReversalsDeps &
-  TransfersDeps &
   DeploymentsDeps &
   DocumentsDeps &
   EvaluationsDeps &

@@ -364,6 +364,8 @@ const checkArrival = ({ findings }: Books, event: Received, sent: Sent | undefin
     say(`Other credits arrive at ${tenant} than were sent.`, sent.data.credits, credits);
   if (sent.data.to_tenant_id !== tenant)
     say('It arrives at another tenant than it was sent to.', sent.data.to_tenant_id, tenant);
+  if (event.data.created_at < sent.data.created_at)
+    say('It arrives before it was sent.', sent.data.created_at, event.data.created_at);
   const from = accountOf(sent.stream) ?? '';
   if (from !== from_tenant_id) say('Another tenant sent it than it says.', from, from_tenant_id);
 };

@@ -162,6 +162,20 @@ const recognition = (emit: Emit) => {
       stands.set(lot, now);
     }
   };
+  /** What left a tenant is the other's, as lots that begin then. */
+  const noteParcels = (tenant_id: string, day: string, { id, parcels, sign }: OnTheWay): void => {
+    for (const [n, { currency, credits, value }] of parcels.entries()) {
+      const lot_id = `${id}:${String(n).padStart(6, '0')}`;
+      const row = lotDays.at(`${tenant_id} ${lot_id} ${day}`, () => ({
+        ...noSums(marginLotDays.columns),
+        ...{ tenant_id, lot_id, day, currency },
+      }));
+      row.lots += sign;
+      row.credits += sign * credits;
+      row.paid += sign * value.net;
+      row.deferred += sign * value.net;
+    }
+  };
   const noteUse = (tenant_id: string, day: string, used: Used): void => {
     const { data, position, moves } = used;
     if (data.credits === 0) return;
@@ -183,6 +197,7 @@ const recognition = (emit: Emit) => {
   };
   return {
     noteLots,
+    noteParcels,
     noteUse,
     emitAll: (): void => {
       lotDays.emitAll();
@@ -190,6 +205,12 @@ const recognition = (emit: Emit) => {
     },
   };
 };
+
+interface OnTheWay {
+  readonly id: string;
+  readonly parcels: readonly Parcel[];
+  readonly sign: bigint;
+}
 
 interface Noted {
   readonly moves: Moves;
@@ -229,16 +250,27 @@ export const marginRows: ExpectedModel = {
       row.last_position = position;
       for (const name of SUMMED) row[name] += sums[name] ?? 0n;
     };
+    const onTheWay = (event: AuditedEvent, when: AuditedEvent['type'], day: string): void => {
+      if (event.type !== when) return;
+      if (event.type !== 'CreditsTransferredIn' && event.type !== 'CreditsTransferredOut') return;
+      const isLeaving = event.type === 'CreditsTransferredOut';
+      const to = isLeaving ? event.data.to_tenant_id : (accountOf(event.stream) ?? '');
+      const { transfer_id: id } = event.data;
+      recognised.noteParcels(to, day, { id, parcels: transit.get(id) ?? [], sign: isLeaving ? 1n : -1n });
+    };
     const apply = (event: AuditedEvent): void => {
       open.see(event);
       const tenant = accountOf(event.stream);
       if (tenant === undefined) return;
       const book = books.get(tenant) ?? newMarginBook(transit);
       books.set(tenant, book);
-      const moves = post(book, event);
-      if (moves === undefined || !('created_at' in event.data)) return;
+      if (!('created_at' in event.data)) return;
       const { created_at } = event.data;
       const booked_at = open.bookedAt(created_at);
+      onTheWay(event, 'CreditsTransferredIn', booked_at.slice(0, 10));
+      const moves = post(book, event);
+      onTheWay(event, 'CreditsTransferredOut', booked_at.slice(0, 10));
+      if (moves === undefined) return;
       const placeOf = (currency: string) => ({ position: event.position, currency, created_at, booked_at });
       const day = booked_at.slice(0, 10);
       const isTransfer = event.type === 'CreditsTransferredOut' || event.type === 'CreditsTransferredIn';

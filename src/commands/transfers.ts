@@ -41,6 +41,7 @@ export interface Leaving {
   readonly from_tenant_id: string;
   readonly to_tenant_id: string;
   readonly credits: number;
+  readonly created_at: string;
 }
 
 export type TransferRejection = AccountRejection | { readonly code: 'tenant_not_found' };
@@ -59,17 +60,19 @@ type Transfer =
   | { readonly kind: 'rejected'; readonly rejection: TransferRejection }
   | NotNow;
 
-/** Lets credits arrive that left: once, whoever does it. */
+/** Lets credits arrive that left: once, whoever does it, and never before they left by whatever clock. */
 const arrive = (
   { accounts }: { readonly accounts: Pick<AccountWriter, 'execute'> },
-  { transfer_id, from_tenant_id, to_tenant_id: tenant_id, credits }: Leaving,
+  { transfer_id, from_tenant_id, to_tenant_id: tenant_id, credits, created_at }: Leaving,
   meta: CommandMeta,
-) =>
-  accounts.execute({
+) => {
+  const derived = derivedMeta(meta, `receive ${transfer_id}`);
+  return accounts.execute({
     type: 'ReceiveCredits',
     data: { tenant_id, transfer_id, from_tenant_id, credits: asCredits(credits) },
-    meta: derivedMeta(meta, `receive ${transfer_id}`),
+    meta: derived.now < created_at ? { ...derived, now: created_at } : derived,
   });
+};
 
 /** Why a tenant cannot receive credits, looked at before any leave; undefined: it can. */
 const whyNotTo = async (

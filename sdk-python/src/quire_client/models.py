@@ -6590,12 +6590,16 @@ class StatementResponse(TypedDict):
     """Of sales, bonus credits among them."""
     refunded_credits: int
     """Of refunds, less those that were reversed."""
+    transferred_credits: int
+    """From other tenants (+) and to them (−)."""
     adjusted_credits: int
     """Gifts (+) and credits that were clawed back (−)."""
     used_credits: int
     """Whole credits."""
     closing_balance_credits: int
-    """Opening + purchased − refunded + adjusted − used: the opening balance of the next month."""
+    """Opening + purchased − refunded + transferred + adjusted − used: the opening balance of the
+    next month.
+    """
     items: list[StatementRow]
     """From the opening balance to the closing one: movements in the order of the log, then use by
     project and key, the most first. Beyond 1,000 of each the rest is one row.
@@ -6604,7 +6608,7 @@ class StatementResponse(TypedDict):
     """Position in the log up to which it counts: of the line under the month, once that is closed.
     """
     digest: str
-    """SHA-256 of number, tenant_id, month, position, the six totals and items as canonical JSON
+    """SHA-256 of number, tenant_id, month, position, the seven totals and items as canonical JSON
     (RFC 8785).
     """
 
@@ -6621,6 +6625,8 @@ class StatementRow(TypedDict):
         "sale",
         "refund",
         "reversal",
+        "transfer_out",
+        "transfer_in",
         "admin_adjustment",
         "usage",
         "closing_balance",

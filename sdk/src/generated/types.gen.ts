@@ -10970,6 +10970,10 @@ export type StatementResponse = {
      */
     refunded_credits: number;
     /**
+     * From other tenants (+) and to them (−).
+     */
+    transferred_credits: number;
+    /**
      * Gifts (+) and credits that were clawed back (−).
      */
     adjusted_credits: number;
@@ -10978,7 +10982,7 @@ export type StatementResponse = {
      */
     used_credits: number;
     /**
-     * Opening + purchased − refunded + adjusted − used: the opening balance of the next month.
+     * Opening + purchased − refunded + transferred + adjusted − used: the opening balance of the next month.
      */
     closing_balance_credits: number;
     /**
@@ -10990,7 +10994,7 @@ export type StatementResponse = {
      */
     position: string | null;
     /**
-     * SHA-256 of number, tenant_id, month, position, the six totals and items as canonical JSON (RFC 8785).
+     * SHA-256 of number, tenant_id, month, position, the seven totals and items as canonical JSON (RFC 8785).
      */
     digest: string;
 };
@@ -11011,7 +11015,7 @@ export type StatementRow = {
     /**
      * Its kind.
      */
-    kind: 'opening_balance' | 'sale' | 'refund' | 'reversal' | 'admin_adjustment' | 'usage' | 'closing_balance';
+    kind: 'opening_balance' | 'sale' | 'refund' | 'reversal' | 'transfer_out' | 'transfer_in' | 'admin_adjustment' | 'usage' | 'closing_balance';
     /**
      * Date of booking: in a closed month nothing is booked any more. null: a balance, or a sum.
      */

@@ -7,7 +7,15 @@ import type { AccountCommand } from '../../../domain/account/messages.ts';
  */
 interface Row {
   readonly kind:
-    'sale' | 'refund' | 'reversal' | 'sent' | 'received' | 'adjustment' | 'hold' | 'release' | 'usage';
+    | 'sale'
+    | 'refund'
+    | 'reversal'
+    | 'sent'
+    | 'received'
+    | 'adjustment'
+    | 'hold'
+    | 'release'
+    | 'usage';
   readonly id: string;
   readonly credits: number;
   readonly free: number;
