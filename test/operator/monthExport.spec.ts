@@ -134,11 +134,11 @@ describe('exports of three generated years', () => {
           true,
         ]);
       }
-    expect(before.size).to.equal(54);
+    expect(before.size).to.equal(18 * EXPORT_NAMES.length);
   });
 
   it('have the sums of the reports in each month', async () => {
-    let [lines, uses] = [0, 0];
+    let [lines, uses, posted, closedWith] = [0, 0, 0, '0'];
     for (const month of months) {
       const flows = await flowsOf(month);
       const { from, to } = monthBounds(month);
@@ -170,6 +170,17 @@ describe('exports of three generated years', () => {
         );
       expect(payments.rows).to.equal(sums.reduce((sum, row) => sum + row.payments, 0));
 
+      const statements = (await write({ what: 'statements', month })).exported;
+      const {
+        opening_credits: opening = '0',
+        credits: moves = '0',
+        closing_credits: closing = '0',
+      } = statements.sums;
+      expect(BigInt(opening) + BigInt(moves), month).to.equal(BigInt(closing));
+      expect(opening, `${month} begins where the month before it ended`).to.equal(closedWith);
+      closedWith = closing;
+      posted += statements.rows;
+
       const focus = (await write({ what: 'focus', month })).exported;
       uses += focus.rows;
       const credits = total(flows, 'priced_credits', 'given_credits', 'unpriced_credits');
@@ -180,6 +191,7 @@ describe('exports of three generated years', () => {
     }
     expect(lines).to.be.greaterThan(300);
     expect(uses).to.be.greaterThan(30);
+    expect(posted).to.be.greaterThan(200);
   });
 
   it('say the same in Parquet as in CSV', async () => {
