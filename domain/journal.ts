@@ -122,7 +122,8 @@ export interface Pair {
 /**
  * The entry of what was moved, as pairs of accounts, so that it balances by its form:
  * clearing to deferred revenue = paid; clearing to VAT = VAT; deferred revenue to revenue = recognised; fees to
- * revenue = fee, as revenue is recognised without it; dispute fees to clearing = the fee of a dispute. Amounts below 0 change sides.
+ * revenue = fee, as revenue is recognised without it; dispute fees to clearing = the fee of a dispute. Amounts below 0
+ * change sides.
  */
 export const pairsOf = (
   { accounts, providers }: JournalSettings,

@@ -488,8 +488,10 @@ const unpacked = (lots: readonly Lot[], parcel: Parcel, at: Pick<Lot, 'lot_id' |
   return { lots: replaced(lots, lot), lot };
 };
 
-/** Lots of one transfer have one position, and are consumed in the order of their IDs. */
-/** The lot that a part of a transfer becomes with who receives it. */
+/**
+ * The lot that a part of a transfer becomes with who receives it. Those of one transfer have one position, and are
+ * consumed in the order of their IDs.
+ */
 export const partOfTransfer = (id: string, n: number): string => `${id}:${String(n).padStart(6, '0')}`;
 
 interface Received {

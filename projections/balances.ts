@@ -178,6 +178,7 @@ const add = (delta: TenantDelta, { type, data }: BalanceEvent): void => {
 const addUse = (delta: TenantDelta, burn: ProjectedEventOf<'CreditsBurned'>['data']): void => {
   delta.used_credits += BigInt(burn.credits);
   delta.free_pages_used += BigInt(burn.free_pages);
+  delta.last_used_at = burn.created_at;
 };
 
 /** Sums up a batch tenant by tenant, in order. */

@@ -86,30 +86,31 @@ type Posted = ProjectedEventOf<
   | 'CreditsBurned'
 >;
 
+type Entry = Pick<Place, 'kind' | 'entry_id'>;
+
 /** The kind of an event's journal entry, and what it is about. */
-const entryOf = ({ type, data }: Posted): Pick<Place, 'kind' | 'entry_id'> => {
-  switch (type) {
-    case 'CreditsGranted':
-      return { kind: 'sale', entry_id: data.grant_id };
-    case 'SaleDetailsAdded':
-      return { kind: 'sale_details', entry_id: data.grant_id };
-    case 'SaleRateBooked':
-      return { kind: data.previous_rate === null ? 'rate' : 'rate_correction', entry_id: data.grant_id };
-    case 'CreditsRefunded':
-      return { kind: data.dispute === undefined ? 'refund' : 'dispute', entry_id: data.refund_id };
-    case 'DisputeChanged':
-      return { kind: 'dispute', entry_id: data.refund_id };
-    case 'RefundReversed':
-      return { kind: 'reversal', entry_id: data.reversal_id };
-    case 'CreditsAdjusted':
-      return { kind: 'adjustment', entry_id: data.adjustment_id };
-    case 'CreditsTransferredOut':
-    case 'CreditsTransferredIn':
-      return { kind: 'transfer', entry_id: data.transfer_id };
-    case 'CreditsBurned':
-      return { kind: 'use', entry_id: data.usage_id };
-  }
+const ENTRIES: {
+  readonly [Type in Posted['type']]: (data: ProjectedEventOf<Type>['data']) => Entry;
+} = {
+  CreditsGranted: (data) => ({ kind: 'sale', entry_id: data.grant_id }),
+  SaleDetailsAdded: (data) => ({ kind: 'sale_details', entry_id: data.grant_id }),
+  SaleRateBooked: (data) => ({
+    kind: data.previous_rate === null ? 'rate' : 'rate_correction',
+    entry_id: data.grant_id,
+  }),
+  CreditsRefunded: (data) => ({
+    kind: data.dispute === undefined ? 'refund' : 'dispute',
+    entry_id: data.refund_id,
+  }),
+  DisputeChanged: (data) => ({ kind: 'dispute', entry_id: data.refund_id }),
+  RefundReversed: (data) => ({ kind: 'reversal', entry_id: data.reversal_id }),
+  CreditsAdjusted: (data) => ({ kind: 'adjustment', entry_id: data.adjustment_id }),
+  CreditsTransferredOut: (data) => ({ kind: 'transfer', entry_id: data.transfer_id }),
+  CreditsTransferredIn: (data) => ({ kind: 'transfer', entry_id: data.transfer_id }),
+  CreditsBurned: (data) => ({ kind: 'use', entry_id: data.usage_id }),
 };
+
+const entryOf = ({ type, data }: Posted): Entry => (ENTRIES[type] as (of: Posted['data']) => Entry)(data);
 
 /** Where and when an event of an account is booked. */
 const placeOf = ({ opensAt }: MarginFold, event: Posted): Place => {
@@ -418,20 +419,7 @@ const after = (fold: MarginFold, event: Posted, state: TenantLots): TenantLots =
   return next;
 };
 
-const POSTED: readonly string[] = [
-  'CreditsGranted',
-  'SaleDetailsAdded',
-  'SaleRateBooked',
-  'CreditsRefunded',
-  'RefundReversed',
-  'DisputeChanged',
-  'CreditsTransferredOut',
-  'CreditsTransferredIn',
-  'CreditsAdjusted',
-  'CreditsBurned',
-] satisfies readonly Posted['type'][];
-
-const isPosted = (event: ProjectedEvent): event is Posted => POSTED.includes(event.type);
+const isPosted = (event: ProjectedEvent): event is Posted => event.type in ENTRIES;
 
 /** What a batch begins with: the lots of its tenants, and where the books are open. */
 interface Before {

@@ -85,6 +85,11 @@ interface Change {
   readonly isTransfer: boolean;
 }
 
+const standOf = (lot: Lot | undefined) =>
+  lot === undefined
+    ? { lots: 0n, credits: 0, deferred: 0n }
+    : { lots: 1n, credits: leftIn(lot), deferred: valueLeft(lot).net };
+
 const addChange = (
   { lots }: Recognised,
   { tenant_id, booked_at }: BookedOn,
@@ -95,9 +100,10 @@ const addChange = (
   const key = `${tenant_id} ${day} ${lot_id}`;
   const sum = lots.get(key) ?? { ...NO_LOT_DAY, tenant_id, lot_id, day, currency };
   lots.set(key, sum);
-  if (before === undefined) sum.lots += 1n;
-  sum.credits += BigInt(leftIn(after) - (before === undefined ? 0 : leftIn(before)));
-  const deferred = valueLeft(after).net - (before === undefined ? 0n : valueLeft(before).net);
+  const was = standOf(before);
+  sum.lots += 1n - was.lots;
+  sum.credits += BigInt(leftIn(after) - was.credits);
+  const deferred = valueLeft(after).net - was.deferred;
   sum.deferred += deferred;
   if (isTransfer) {
     sum.paid += deferred;

@@ -59,8 +59,11 @@ const expectedOf = (
     provider: text(original_provider),
     provider_txn_id: text(original_provider_txn_id),
   });
+  // A dispute that is won before anybody told of it takes nothing back, whatever it was about.
+  const isWon = event.data.dispute?.status === 'won';
+  const taken = isWon && { credits: 0, gross_amount_minor: 0 };
   // A reason that was not given stays null, it does not follow from the sale.
-  return { ...Object.fromEntries(stated), reason: said['reason'] ?? null, grant_id };
+  return { ...Object.fromEntries(stated), ...taken, reason: said['reason'] ?? null, grant_id };
 };
 
 /** Members that a sale has and its claim has not, but those that follow when it is appended. */

@@ -251,14 +251,13 @@ type Refunded = AuditedEventOf<'CreditsRefunded'>;
 type Reversed = AuditedEventOf<'RefundReversed'>;
 type Sent = AuditedEventOf<'CreditsTransferredOut'>;
 type Received = AuditedEventOf<'CreditsTransferredIn'>;
-type Adjusted = AuditedEventOf<'CreditsAdjusted'>;
 type Burned = AuditedEventOf<'CreditsBurned'>;
 
 type Posting = Omit<ExpectedRow<typeof ledger>, 'ordinal'>;
 
 /** What every posting has; a burn fills in the rest. */
 const posting = (
-  event: Granted | Refunded | Reversed | Sent | Received | Adjusted | Burned,
+  event: Granted | Refunded | Reversed | Sent | Received | AuditedEventOf<'CreditsAdjusted'> | Burned,
   of: { readonly id: string; readonly kind: string; readonly credits_delta: number },
 ): Posting => ({
   ...noneOf(ledger.columns),
@@ -324,7 +323,7 @@ const receivedRow = (event: Received): Posting => {
   };
 };
 
-const adjustmentRow = (event: Adjusted): Posting => {
+const adjustmentRow = (event: AuditedEventOf<'CreditsAdjusted'>): Posting => {
   const { adjustment_id, credits, reason, allow_negative } = event.data;
   return {
     ...posting(event, { id: adjustment_id, kind: 'admin_adjustment', credits_delta: credits }),
@@ -488,7 +487,7 @@ export const llmCostRows: ExpectedModel = {
   },
 };
 
-type Movement = AuditedEventOf<'CreditsBurned'> | Adjusted | Sent | Received;
+type Movement = AuditedEventOf<'CreditsBurned' | 'CreditsAdjusted'> | Sent | Received;
 
 /** In the place of a dimension that a movement does not have. */
 const NONE = 'none';
@@ -557,8 +556,7 @@ export const usageRows: ExpectedModel = {
       },
     });
     const finish = (): void => {
-      days.emitAll();
-      documents.emitAll();
+      for (const rows of [days, documents]) rows.emitAll();
     };
     return { apply, finish };
   },

@@ -460,9 +460,12 @@ const postOther = (book: MarginBook, event: Posted, moves: Moves): Moves | undef
 export const post = (book: MarginBook, event: Posted): Moves | undefined => {
   const moves = noMoves();
   switch (event.type) {
-    case 'CreditsGranted':
-      openLot(book, saleLot(event.data, event.position), moves);
+    case 'CreditsGranted': {
+      const lot = saleLot(event.data, event.position);
+      openLot(book, lot, moves);
+      moves.vatDue.set(lot.currency, lot.worth(lot.paid).vat);
       return moves;
+    }
     case 'SaleDetailsAdded':
     case 'SaleRateBooked':
       return learn(book, event, moves) ? moves : undefined;

@@ -28,7 +28,8 @@ import { allZero, type Exact, noSums, type RowOf, sumsOf } from '../../projectio
 import type { PriceListEntry } from '../../domain/priceList.ts';
 import type { BillingRate, BillingTerms } from '../../domain/billingConfig.ts';
 import { type Findings, wrong } from './findings.ts';
-import { type MarginBook, type Moves, newMarginBook, type Parcel, post, standOf } from './lots.ts';
+import { type MarginBook, type Moves, newMarginBook, type Parcel, post } from './lots.ts';
+import { entryOf, recognition } from './recognised.ts';
 
 type Burn = RowOf<typeof BURN_SUMS, Exact>;
 type Booking = RowOf<typeof BOOKING_SUMS, Exact>;
@@ -124,105 +125,38 @@ const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow
   disputed_fee: lot.disputed,
 });
 
-/** The text key of an event's entry in the journal, and what it is about. */
-const entryOf = ({ type, data }: AuditedEvent): { readonly kind: string; readonly entry_id: string } => {
-  if (type === 'CreditsGranted') return { kind: 'sale', entry_id: data.grant_id };
-  if (type === 'SaleDetailsAdded') return { kind: 'sale_details', entry_id: data.grant_id };
-  if (type === 'SaleRateBooked')
-    return { kind: data.previous_rate === null ? 'rate' : 'rate_correction', entry_id: data.grant_id };
-  if (type === 'CreditsRefunded')
-    return { kind: data.dispute === undefined ? 'refund' : 'dispute', entry_id: data.refund_id };
-  if (type === 'DisputeChanged') return { kind: 'dispute', entry_id: data.refund_id };
-  if (type === 'RefundReversed') return { kind: 'reversal', entry_id: data.reversal_id };
-  if (type === 'CreditsAdjusted') return { kind: 'adjustment', entry_id: data.adjustment_id };
-  if (type === 'CreditsTransferredIn') return { kind: 'transfer', entry_id: data.transfer_id };
-  return { kind: 'use', entry_id: '' };
-};
-
-/** Sums by lot and day, and by what the use of a day was for. */
-const recognition = (emit: Emit) => {
-  const lotDays = keptRows<typeof marginLotDays, ExpectedSum<typeof marginLotDays>>(marginLotDays, emit);
-  const uses = keptRows<typeof marginUses, ExpectedSum<typeof marginUses>>(marginUses, emit);
-  const stands = new Map<MarginBook['lots'][number], ReturnType<typeof standOf>>();
-  const noteLots = (tenant_id: string, day: string, { moves, book, isTransfer }: Noted): void => {
-    let atOnce = [...moves.trueUps.values()].reduce((sum, net) => sum + net, 0n);
-    for (const lot of book.lots.filter((one) => moves.touched.has(one))) {
-      const row = lotDays.at(`${tenant_id} ${lot.id} ${day}`, () => ({
-        ...noSums(marginLotDays.columns),
-        ...{ tenant_id, lot_id: lot.id, day, currency: lot.currency },
-      }));
-      const [before, now] = [stands.get(lot), standOf(lot)];
-      if (before === undefined) row.lots += 1n;
-      row.credits += now.credits - (before?.credits ?? 0n);
-      const deferred = now.deferred - (before?.deferred ?? 0n);
-      // Credits of another tenant bring along what was paid for them, also for those that are used on arrival.
-      row.paid += isTransfer ? deferred + atOnce : now.paid - (before?.paid ?? 0n);
-      row.deferred += deferred;
-      atOnce = 0n;
-      stands.set(lot, now);
-    }
-  };
-  /** What left a tenant is the other's, as lots that begin then. */
-  const noteParcels = (tenant_id: string, day: string, { id, parcels, sign }: OnTheWay): void => {
-    for (const [n, { currency, credits, value }] of parcels.entries()) {
-      const lot_id = `${id}:${String(n).padStart(6, '0')}`;
-      const row = lotDays.at(`${tenant_id} ${lot_id} ${day}`, () => ({
-        ...noSums(marginLotDays.columns),
-        ...{ tenant_id, lot_id, day, currency },
-      }));
-      row.lots += sign;
-      row.credits += sign * credits;
-      row.paid += sign * value.net;
-      row.deferred += sign * value.net;
-    }
-  };
-  const noteUse = (tenant_id: string, day: string, used: Used): void => {
-    const { data, position, moves } = used;
-    if (data.credits === 0) return;
-    const { project_id, operation, billing_type } = data;
-    const api_key_id = data.api_key_id ?? '';
-    const key = [day, tenant_id, project_id, api_key_id, operation, billing_type];
-    const row = uses.at(JSON.stringify(key), () => ({
-      ...noSums(marginUses.columns),
-      ...{ day, tenant_id, project_id, api_key_id, operation, billing_type, last_position: position },
-    }));
-    row.last_position = position;
-    row.operations += 1n;
-    row.pages += BigInt(data.pages - data.free_pages);
-    row.credits += BigInt(data.credits);
-    for (const { net, fee } of moves.used.values()) {
-      row.net += net;
-      row.fee += fee;
-    }
-  };
-  return {
-    noteLots,
-    noteParcels,
-    noteUse,
-    emitAll: (): void => {
-      lotDays.emitAll();
-      uses.emitAll();
-    },
-  };
-};
-
-interface OnTheWay {
-  readonly id: string;
-  readonly parcels: readonly Parcel[];
-  readonly sign: bigint;
-}
-
-interface Noted {
-  readonly moves: Moves;
-  readonly book: MarginBook;
-  readonly isTransfer: boolean;
-}
-
-type Used = Pick<AuditedEventOf<'CreditsBurned'>, 'data' | 'position'> & { readonly moves: Moves };
 const parcelRow = (
   at: { readonly transfer_id: string; readonly part: number },
   { from: origin, currency, rate: fx_rate, price, credits, value }: Parcel,
 ): ExpectedRow<typeof marginTransit> => ({ ...at, origin, currency, fx_rate, price, credits, ...value });
+
+interface Entered {
+  readonly tenant: string;
+  readonly book: MarginBook;
+  readonly moves: Moves;
+  readonly booked_at: string;
+}
+
+/** Credits of an event's transfer while they are on their way. */
+const parcelsOf = (transit: MarginBook['transit'], { data }: AuditedEvent): readonly Parcel[] | undefined =>
+  'transfer_id' in data ? transit.get(data.transfer_id) : undefined;
+
+/** What is left when all was posted: lots, holes, and credits on their way. */
+const emitStand = (
+  emit: Emit,
+  {
+    books,
+    transit,
+  }: { readonly books: ReadonlyMap<string, MarginBook>; readonly transit: MarginBook['transit'] },
+): void => {
+  for (const [tenant_id, { lots, hole }] of books) {
+    for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
+    if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
+  }
+  for (const [transfer_id, parcels] of transit)
+    for (const [part, parcel] of parcels.entries())
+      emit(marginTransit, parcelRow({ transfer_id, part }, parcel));
+};
 
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */
 export const marginRows: ExpectedModel = {
@@ -250,37 +184,17 @@ export const marginRows: ExpectedModel = {
       row.last_position = position;
       for (const name of SUMMED) row[name] += sums[name] ?? 0n;
     };
-    const onTheWay = (event: AuditedEvent, when: AuditedEvent['type'], day: string): void => {
-      if (event.type !== when) return;
-      if (event.type !== 'CreditsTransferredIn' && event.type !== 'CreditsTransferredOut') return;
-      const isLeaving = event.type === 'CreditsTransferredOut';
-      const to = isLeaving ? event.data.to_tenant_id : (accountOf(event.stream) ?? '');
-      const { transfer_id: id } = event.data;
-      recognised.noteParcels(to, day, { id, parcels: transit.get(id) ?? [], sign: isLeaving ? 1n : -1n });
-    };
-    const apply = (event: AuditedEvent): void => {
-      open.see(event);
-      const tenant = accountOf(event.stream);
-      if (tenant === undefined) return;
-      const book = books.get(tenant) ?? newMarginBook(transit);
-      books.set(tenant, book);
+    const enter = (event: AuditedEvent, { tenant, book, moves, booked_at }: Entered): void => {
       if (!('created_at' in event.data)) return;
       const { created_at } = event.data;
-      const booked_at = open.bookedAt(created_at);
-      onTheWay(event, 'CreditsTransferredIn', booked_at.slice(0, 10));
-      const moves = post(book, event);
-      onTheWay(event, 'CreditsTransferredOut', booked_at.slice(0, 10));
-      if (moves === undefined) return;
       const placeOf = (currency: string) => ({ position: event.position, currency, created_at, booked_at });
-      const day = booked_at.slice(0, 10);
-      const isTransfer = event.type === 'CreditsTransferredOut' || event.type === 'CreditsTransferredIn';
-      recognised.noteLots(tenant, day, { moves, book, isTransfer });
+      recognised.noteLots(event, booked_at.slice(0, 10), { tenant, moves, book });
       if (event.type === 'CreditsBurned') {
         for (const [currency, sums] of burnRows(moves)) {
           emit(marginBurns, { ...placeOf(currency), ...sums });
           addToDay(placeOf(currency), sums);
         }
-        recognised.noteUse(tenant, day, { ...event, moves });
+        recognised.noteUse(tenant, booked_at.slice(0, 10), { ...event, moves });
         return;
       }
       for (const [currency, sums] of bookingRows(event, book, moves)) {
@@ -289,14 +203,22 @@ export const marginRows: ExpectedModel = {
         addToDay(placeOf(currency), sums);
       }
     };
+    const apply = (event: AuditedEvent): void => {
+      open.see(event);
+      const tenant = accountOf(event.stream);
+      if (tenant === undefined || !('created_at' in event.data)) return;
+      const book = books.get(tenant) ?? newMarginBook(transit);
+      books.set(tenant, book);
+      const { created_at } = event.data;
+      const booked_at = open.bookedAt(created_at);
+      const day = booked_at.slice(0, 10);
+      const arriving = parcelsOf(transit, event);
+      const moves = post(book, event);
+      recognised.noteParcels(event, day, arriving ?? parcelsOf(transit, event) ?? []);
+      if (moves !== undefined) enter(event, { tenant, book, moves, booked_at });
+    };
     const finish = (): void => {
-      for (const [tenant_id, { lots, hole }] of books) {
-        for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
-        if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
-      }
-      for (const [transfer_id, parcels] of transit)
-        for (const [part, parcel] of parcels.entries())
-          emit(marginTransit, parcelRow({ transfer_id, part }, parcel));
+      emitStand(emit, { books, transit });
       const opens_at = open.opensAt();
       if (opens_at !== undefined) emit(marginBooks, { stream: 'books', opens_at });
       days.emitAll();

@@ -183,6 +183,18 @@ export const world = () => {
     if (last?.closed === null) return last.month;
     return opensAt?.slice(0, 7) ?? laterBy(`${now.slice(0, 7)}-01T00:00:00.000Z`, -1).slice(0, 7);
   };
+  /** What leaves a tenant arrives at once. */
+  const act = async (one: Extract<Step, { readonly tenant: string }>): Promise<void> => {
+    const outcome = await writer.execute(commandOf(one));
+    for (const event of outcome.kind === 'done' ? outcome.events : []) {
+      if (event.type !== 'CreditsTransferredOut') continue;
+      const { transfer_id, to_tenant_id: tenant_id, credits, created_at } = event.data;
+      const arrival = { transfer_id, tenant_id, from_tenant_id: one.tenant, credits };
+      const meta = metaNow();
+      const at = meta.now < created_at ? created_at : meta.now;
+      await writer.execute({ ...receive(credits), data: arrival, meta: { ...meta, now: at } });
+    }
+  };
   const step = async (one: Step): Promise<void> => {
     if (one.kind === 'clock') now = laterBy(now, one.minutes * MINUTE_MS);
     else if (one.kind === 'edge') now = laterBy(monthAfter(now.slice(0, 7)), 5 * MINUTE_MS);
@@ -192,18 +204,7 @@ export const world = () => {
     else if (one.kind === 'reopen') {
       const last = (await months.view()).months.at(-1);
       if (last !== undefined) await months.reopen({ month: last.month, reason: 'again' }, metaNow());
-    } else if ('tenant' in one) {
-      const outcome = await writer.execute(commandOf(one));
-      for (const event of outcome.kind === 'done' ? outcome.events : [])
-        if (event.type === 'CreditsTransferredOut') {
-          const { transfer_id, to_tenant_id: tenant_id, credits } = event.data;
-          const arrival = { transfer_id, tenant_id, from_tenant_id: one.tenant, credits };
-          const sentAt = event.data.created_at;
-          const meta = metaNow();
-          const at = meta.now < sentAt ? sentAt : meta.now;
-          await writer.execute({ ...receive(credits), data: arrival, meta: { ...meta, now: at } });
-        }
-    }
+    } else if ('tenant' in one) await act(one);
     months.forget();
   };
   return { store, months, step, close: () => writer.close() };
