@@ -40,7 +40,13 @@ import {
 import type * as costs from '../../projections/costs.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs.ts';
 import { lateFlows, marginFlows } from '../../projections/marginFlows.ts';
-import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
+import {
+  payments,
+  paymentsExpected,
+  paymentsNamed,
+  paymentSums,
+  taxSums,
+} from '../../projections/payments.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
 import { outcomesOfTenant } from '../../projections/usageEvents.ts';
@@ -90,6 +96,8 @@ export interface Queries {
   readonly costOfOperation: On<typeof operations.costOfOperation>;
   readonly payments: On<typeof payments>;
   readonly paymentSums: On<typeof paymentSums>;
+  readonly paymentsNamed: On<typeof paymentsNamed>;
+  readonly paymentsExpected: On<typeof paymentsExpected>;
   readonly taxSums: On<typeof taxSums>;
   readonly operationsOfTenant: On<typeof operations.operationsOfTenant>;
   readonly reviewsOfTenant: On<typeof reviewsOfTenant>;
@@ -234,6 +242,8 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   costOfOperation: costOfOperation(sql),
   payments: payments(sql),
   paymentSums: paymentSums(sql),
+  paymentsNamed: paymentsNamed(sql),
+  paymentsExpected: paymentsExpected(sql),
   taxSums: taxSums(sql),
   operationsOfTenant: operationsOfTenant(sql),
   reviewsOfTenant: reviewsOfTenant(sql),
