@@ -86,7 +86,7 @@ const paymentList = z
   .meta({ id: 'PaymentList' });
 
 /** Sums are exact in the database; an answer has them as JSON numbers. */
-const asNumbers = <Sums extends Readonly<Record<string, unknown>>>(sums: Sums) =>
+export const asNumbers = <Sums extends object>(sums: Sums) =>
   Object.fromEntries(
     Object.entries(sums).map(([name, sum]) => [name, typeof sum === 'bigint' ? Number(sum) : sum]),
   ) as { readonly [Name in keyof Sums]: Sums[Name] extends bigint ? number : Sums[Name] };

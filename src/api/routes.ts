@@ -130,6 +130,7 @@ import {
   type ReportsDeps,
 } from './reports.ts';
 import { getTaxReport, listPayments, type PaymentsDeps } from './payments.ts';
+import { comparePayments, type PayoutsDeps } from './payouts.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
   cancelAudit,
@@ -187,6 +188,7 @@ export type ApiDeps = AccountsDeps &
   ModelCostsDeps &
   OperationsDeps &
   PaymentsDeps &
+  PayoutsDeps &
   PricesDeps &
   RateLimitsDeps &
   RetentionDeps &
@@ -330,6 +332,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Reports: {
     closeMonth,
+    comparePayments,
     getCostsByDocument,
     getCostsByTask,
     getFreeTierSubsidy,

@@ -75,7 +75,12 @@ export interface RawBody {
 }
 
 type Reply =
-  | { readonly status: 200 | 201 | 202; readonly schema: z.ZodType }
+  | {
+      readonly status: 200 | 201 | 202;
+      readonly schema: z.ZodType;
+      /** Other types that a caller may ask for; lists have CSV by themselves. */
+      readonly alsoContentTypes?: readonly string[];
+    }
   | { readonly status: 204 }
   /** To the `Location` that the handler sets. */
   | { readonly status: 302 | 303 }

@@ -1,3 +1,4 @@
+import { csvRows } from '../../adapters/csvRows.ts';
 import { systemClock, systemTimers } from '../../adapters/local/local.ts';
 import { replicas } from '../../adapters/sqlTables.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
@@ -8,6 +9,7 @@ import { type RebuildProgress, rebuildThroughOutages } from '../../projections/e
 import { generations, hasRegistry } from '../../projections/engine/registry.ts';
 import { moveTexts, type MovedTexts } from '../operator/moveTexts.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
+import { paymentsExpected, paymentsNamed } from '../../projections/payments.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
 import { apiKeys } from '../commands/apiKeys.ts';
@@ -37,7 +39,7 @@ import {
   vaultOf,
 } from './stores.ts';
 import { openLockedObjects } from './seals.ts';
-import { logOperations, readModelOperations } from '../operator/operations.ts';
+import { logOperations, payoutOperations, readModelOperations } from '../operator/operations.ts';
 
 export { packagedPrices } from '../../adapters/prices.ts';
 export { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../../adapters/ecb.ts';
@@ -48,9 +50,17 @@ export type OwnParts = Pick<KeyDeps, 'apiKeys' | 'onKey'> &
   Pick<SealDeps, 'locked'> &
   Pick<PaymentDeps, 'payments' | 'listedStreams'>;
 
+/** Comparisons of providers' files with payments. */
+const payoutsOn = (sql: Sql): Operations =>
+  payoutOperations({
+    rows: csvRows,
+    books: { paymentsNamed: paymentsNamed(sql), paymentsExpected: paymentsExpected(sql) },
+  });
+
 /** The operations that the service offers to operators. */
 export const operationsOver = (log: EventStore & EventFeed, sql: Sql, own: OwnParts): Operations => ({
   ...readModelOperations({ sql, feed: log, projectors: READ_MODELS, timers: systemTimers }),
+  ...payoutsOn(sql),
   ...logOperations({ log, reference: referenceData({ store: log }), clock: systemClock(), ...own }),
 });
 
@@ -68,7 +78,7 @@ const onReadModels = (config: Config, asked: Asked, context: OperationContext): 
       throw new OperatorError('A service has just started: run the command again.');
     await withSql(config, ({ sql }) => {
       const parts = { sql, feed, projectors: READ_MODELS, timers: systemTimers };
-      return runOn(readModelOperations(parts), asked, context);
+      return runOn({ ...readModelOperations(parts), ...payoutsOn(sql) }, asked, context);
     });
   });
 

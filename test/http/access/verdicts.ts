@@ -90,6 +90,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getServiceState: ADMIN,
   getUsageStats: ADMIN,
   listPayments: ADMIN,
+  comparePayments: ADMIN,
   getTaxReport: ADMIN,
   listTenants: ADMIN,
   listTenantLedger: ADMIN,

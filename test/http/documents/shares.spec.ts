@@ -24,6 +24,7 @@ const WITHOUT_CHILDREN = [
     'reverseRefund',
     'correctFxRates',
     'listPayments',
+    'comparePayments',
     'listClosedMonths',
     'closeMonth',
     'reopenMonth',
