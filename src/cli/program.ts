@@ -10,6 +10,7 @@ import { addDoctor } from './doctor.ts';
 import { addPayments } from './payments.ts';
 import { addEvents, addFx, addPricing, addSeal, addExport } from './records.ts';
 import { addEval, addTrain } from './train.ts';
+import { addMonthExport } from './export.ts';
 import { addExtract } from './extract.ts';
 import { addKeys, addSecrets, addSignInLink, addErasing, addVault } from './access.ts';
 import { addProjections } from './projections.ts';
@@ -99,6 +100,7 @@ export const quireProgram = (): Command => {
   addFx(program);
   addPricing(program);
   addPayments(program);
+  addMonthExport(program);
   addKeys(program);
   addSignInLink(program);
   addSecrets(program);

@@ -11,6 +11,7 @@ import {
 } from '../../projections/engine/rebuild.ts';
 import { foreignModels, withdraw } from '../../projections/engine/upgrade.ts';
 import { namedMapping, UnreadablePayoutFile, WrongMapping } from '../../domain/payoutFile.ts';
+import type { JournalSettings } from '../../domain/journal.ts';
 import { DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { snapshotLines, withSnapshot } from '../audit/compareReadModels.ts';
 import {
@@ -26,6 +27,7 @@ import {
 } from './records.ts';
 import { createKey, type KeyDeps, listKeys, revokeKey, type RotateDeps, rotateSecrets } from './access.ts';
 import { projectionsStatus } from './log.ts';
+import { exportMonth } from './monthExport.ts';
 import type { SealDeps } from '../commands/sealing.ts';
 import { type PayoutDeps, payoutComparer } from '../queries/payouts.ts';
 import {
@@ -42,6 +44,8 @@ interface ReadModelParts {
   readonly feed: KnownLog;
   readonly projectors: readonly Projector[];
   readonly timers: Timers;
+  /** Accounts of the journal. */
+  readonly journal: JournalSettings;
 }
 
 const payoutInput = z.strictObject({
@@ -112,6 +116,7 @@ export const readModelOperations = (parts: ReadModelParts): Operations => ({
     for (const status of await projectionsStatus(parts, knownTo(parts))) await send(status);
   },
   'projections.rebuild': rebuild(parts),
+  'projections.export': exportMonth(parts),
   'projections.snapshot': (_input, { send }) =>
     withSnapshot(parts.sql, parts.projectors, async (snapshot) => {
       for await (const line of snapshotLines(snapshot)) await send(line);

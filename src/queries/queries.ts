@@ -39,7 +39,9 @@ import {
 } from '../../projections/llmCosts.ts';
 import type * as costs from '../../projections/costs.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs.ts';
+import { journalEntries, journalSums } from '../../projections/journal.ts';
 import { lateFlows, marginFlows } from '../../projections/marginFlows.ts';
+import { deferredRevenue, deferredTotals } from '../../projections/recognition.ts';
 import {
   payments,
   paymentsExpected,
@@ -47,6 +49,7 @@ import {
   paymentSums,
   taxSums,
 } from '../../projections/payments.ts';
+import { documentedPayment, statementOfTenant } from '../../projections/statements.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
 import { outcomesOfTenant } from '../../projections/usageEvents.ts';
@@ -82,6 +85,10 @@ export interface Queries {
   readonly llmCostsOfJob: On<typeof llm.llmCostsOfJob>;
   readonly marginFlows: On<typeof marginFlows>;
   readonly lateFlows: On<typeof lateFlows>;
+  readonly deferredRevenue: On<typeof deferredRevenue>;
+  readonly deferredTotals: On<typeof deferredTotals>;
+  readonly journalEntries: On<typeof journalEntries>;
+  readonly journalSums: On<typeof journalSums>;
   readonly modelCostAt: On<typeof modelCostAt>;
   readonly lateModelCosts: On<typeof lateModelCosts>;
   readonly modelCostOfPeriod: On<typeof freeShare.modelCostOfPeriod>;
@@ -99,6 +106,8 @@ export interface Queries {
   readonly paymentsNamed: On<typeof paymentsNamed>;
   readonly paymentsExpected: On<typeof paymentsExpected>;
   readonly taxSums: On<typeof taxSums>;
+  readonly statementOfTenant: On<typeof statementOfTenant>;
+  readonly documentedPayment: On<typeof documentedPayment>;
   readonly operationsOfTenant: On<typeof operations.operationsOfTenant>;
   readonly reviewsOfTenant: On<typeof reviewsOfTenant>;
   readonly progressOfBatch: On<typeof batches.progressOfBatch>;
@@ -226,8 +235,11 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   rateLimitsOfTenant: limitsTogether(sql),
   llmCosts: findLlmCosts(sql),
   llmCostsOfJob: llmCostsOfJob(sql),
-  marginFlows: marginFlows(sql),
-  lateFlows: lateFlows(sql),
+  ...{ marginFlows: marginFlows(sql), lateFlows: lateFlows(sql) },
+  deferredRevenue: deferredRevenue(sql),
+  deferredTotals: deferredTotals(sql),
+  journalEntries: journalEntries(sql),
+  journalSums: journalSums(sql),
   modelCostAt: modelCostAt(sql),
   lateModelCosts: lateModelCosts(sql),
   modelCostOfPeriod: modelCostOfPeriod(sql),
@@ -240,11 +252,10 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),
-  payments: payments(sql),
-  paymentSums: paymentSums(sql),
-  paymentsNamed: paymentsNamed(sql),
-  paymentsExpected: paymentsExpected(sql),
-  taxSums: taxSums(sql),
+  ...{ payments: payments(sql), paymentSums: paymentSums(sql), taxSums: taxSums(sql) },
+  ...{ paymentsNamed: paymentsNamed(sql), paymentsExpected: paymentsExpected(sql) },
+  statementOfTenant: statementOfTenant(sql),
+  documentedPayment: documentedPayment(sql),
   operationsOfTenant: operationsOfTenant(sql),
   reviewsOfTenant: reviewsOfTenant(sql),
   progressOfBatch: progressOfBatch(sql),

@@ -74,6 +74,10 @@ export interface RawBody {
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }
 
+/** No answer of the interface has a member of this name. */
+export const isRaw = (body: unknown): body is RawBody =>
+  typeof body === 'object' && body !== null && 'contentType' in body;
+
 type Reply =
   | {
       readonly status: 200 | 201 | 202;

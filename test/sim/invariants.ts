@@ -241,11 +241,8 @@ export const watchOver = (deps: WatchDeps) => {
     known.holds.delete(hold_id);
     const work = held && known.byWork.get(held.operation_id);
     if (work === undefined || work.burns > 0) return;
-    if (work.ended === null && reason !== 'cancelled')
-      toTell(
-        'released-under-work',
-        `the hold ${hold_id} of ${work.id} was released (${reason}) while its work was open`,
-      );
+    if (work.ended === null)
+      toTell('released-under-work', `the hold ${hold_id} of open ${work.id} was released (${reason})`);
     if (work.ended === 'succeeded')
       given = {
         hold_id,
@@ -516,11 +513,14 @@ export const watchOver = (deps: WatchDeps) => {
       if (!key.startsWith('results/')) return;
       for (const work of known.works.values()) void compared(work);
     },
-    ...{ removed: visits.removed, entered: visits.entered },
-    ...{ bytesOf: visits.bytesOf, uploaders: visits.uploaders },
-    /** A closed month has other figures now than its closing states. */
+    ...{
+      removed: visits.removed,
+      entered: visits.entered,
+      bytesOf: visits.bytesOf,
+      uploaders: visits.uploaders,
+    },
+    /** A closed month has other figures than its closing states; a process knows wrongly what room a tenant has. */
     closing: (text: string): void => say('closed-month', text),
-    /** What a process says of the room that a tenant has is wrong. */
     room: (text: string): void => say('upload-room', text),
     logPutBack: (): void => {
       known = started();
@@ -558,6 +558,7 @@ export const watchOver = (deps: WatchDeps) => {
       await visits.look();
       for (const work of known.works.values()) await compared(work);
     },
+    say,
     audited: (found: readonly AuditFinding[]): void => {
       for (const { check, message } of found) say('audit', `[${check}] ${message}`);
       if (found.length > 0) return;

@@ -228,6 +228,10 @@ class AdminTenantLedgerResponse(TypedDict):
     """Number of entries to skip."""
     next_cursor: str | None
     """Send it as `cursor` to get the next page; null on the last one."""
+    opening_balance_credits: int | None
+    """Balance before the oldest row of the page; null: it has none."""
+    closing_balance_credits: int | None
+    """Balance after the newest row of the page; null: it has none."""
 
 
 class AdminTenantListResponse(TypedDict):
@@ -969,6 +973,19 @@ class BatchRequest(TypedDict):
     """The caller's own OCR model, for each document."""
 
 
+class BilledCustomer(TypedDict):
+    status: Literal["given", "not_given", "erased"]
+    """`erased`: the tenant’s texts were erased, and the figures stay."""
+    legal_name: str | None
+    """Name of the company or person, at most 200 characters."""
+    address: str | None
+    """Lines of the address with line breaks between, at most eight."""
+    vat_id: str | None
+    """VAT identification number."""
+    billing_email: str | None
+    """Address for questions about bills; nothing is sent to it."""
+
+
 class BillingConfigCreateRequest(TypedDict):
     """Members that are left out keep their value."""
 
@@ -1047,6 +1064,38 @@ class BillingConfigResponseTrainingBaseCredits(TypedDict):
     """Whole credits."""
     heavy: int
     """Whole credits."""
+
+
+class BillingDetails(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    legal_name: str | None
+    """Name of the company or person, at most 200 characters."""
+    address: str | None
+    """Lines of the address with line breaks between, at most eight."""
+    vat_id: str | None
+    """VAT identification number."""
+    billing_email: str | None
+    """Address for questions about bills; nothing is sent to it."""
+    updated_at: str | None
+    """When the limits were set; null while the defaults hold."""
+    updated_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+
+
+class BillingDetailsRequest(TypedDict):
+    """All details of the tenant: members that are null or left out are printed no more."""
+
+    legal_name: str
+    """Name of the company or person, at most 200 characters."""
+    address: NotRequired[str | None]
+    """Lines of the address with line breaks between, at most eight."""
+    vat_id: NotRequired[str | None]
+    """VAT identification number."""
+    billing_email: NotRequired[str | None]
+    """Address for questions about bills; nothing is sent to it."""
 
 
 class BillingRateItem(TypedDict):
@@ -2358,6 +2407,59 @@ class CurrencyNotOfferedProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
     currency: NotRequired[str]
     """The currency that was sent."""
+
+
+class DeferredRevenueItem(TypedDict):
+    tenant_id: str | None
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    currency: str | None
+    """Of the sales; null for given credits."""
+    lot_id: str | None
+    """The `grant_id` of the sale, or the adjustment."""
+    kind: Literal["sold", "given"]
+    """Given credits carry no value and have a row of their own."""
+    lots: int
+    """Sales or adjustments that the row adds up."""
+    credits_left: int
+    """Credits that are neither used nor taken back."""
+    paid_usd: str
+    """What remains paid, without VAT and fees, less refunds, at the booked rates."""
+    recognised_usd: str
+    """The part of it that is recognised, by use and at once."""
+    deferred_usd: str
+    """The rest."""
+
+
+class DeferredRevenueReport(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    on: str
+    """Day of the rate, `YYYY-MM-DD`."""
+    by: Literal["tenant", "currency", "lot"]
+    """One row for each of these."""
+    items: list[DeferredRevenueItem]
+    """The entries of this page of the list."""
+    totals: DeferredRevenueReportTotals | None
+    """Sums of all lots, not of the page; null on pages with a cursor."""
+    total: int
+    """Number of entries in the whole list; under a cursor as of its first page."""
+    limit: int
+    """Most entries in a page of the list. A CSV has all of them."""
+    offset: int
+    """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class DeferredRevenueReportTotals(TypedDict):
+    credits_left: int
+    """Credits that are neither used nor taken back."""
+    paid_usd: str
+    """What remains paid, without VAT and fees, less refunds, at the booked rates."""
+    recognised_usd: str
+    """The part of it that is recognised, by use and at once."""
+    deferred_usd: str
+    """The rest."""
 
 
 class DeliveryNotFoundProblem(TypedDict):
@@ -3698,6 +3800,65 @@ class JobNotFoundProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
 
 
+class Journal(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    month: str
+    """A calendar month (UTC)."""
+    items: list[JournalLine]
+    """The entries of this page of the list."""
+    accounts: list[JournalAccount] | None
+    """Balances of all entries, not of the page; null on pages with a cursor."""
+    total: int
+    """Number of entries in the whole list; under a cursor as of its first page."""
+    limit: int
+    """Most entries in a page of the list. A CSV has all of them."""
+    offset: int
+    """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class JournalAccount(TypedDict):
+    """What an account comes to in the month, on one of its sides."""
+
+    account: str
+    """Number of the account."""
+    account_name: str
+    """Name of the account."""
+    debit_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    credit_usd: str
+    """US dollars as decimal text with 6 decimals."""
+
+
+class JournalLine(TypedDict):
+    """One side of an entry; the other amount is 0."""
+
+    booked_on: str
+    """UTC day of booking."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    kind: str
+    """Text key of the entry: `sale`, `sale_details`, `rate`, `rate_correction`, `refund`,
+    `reversal`, `adjustment` or `use`.
+    """
+    stream: str
+    """Of the event."""
+    position: str
+    """Of the event in the log; of the last one, for the use of a day."""
+    reference: str | None
+    """The transaction at the payment provider."""
+    account: str
+    """Number of the account."""
+    account_name: str
+    """Name of the account."""
+    debit_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    credit_usd: str
+    """US dollars as decimal text with 6 decimals."""
+
+
 class KeyCreatedMessage(TypedDict):
     type: Literal["key.created"]
     """Type of event."""
@@ -4901,15 +5062,25 @@ PaymentsComparison = TypedDict(
 
 class PayoutCounts(TypedDict):
     missing_in_books: int
+    """The books do not have the payment."""
     missing_in_file: int
+    """The file does not have the payment."""
     doubled_in_books: int
+    """One row is two payments."""
     doubled_in_file: int
+    """A row comes twice, or two rows are one payment."""
     other_amount: int
+    """The gross amounts differ."""
     other_currency: int
+    """The currencies differ."""
     other_fee: int
+    """The fees differ."""
     fee_not_booked: int
+    """Only the file has the fee."""
     other_payout: int
+    """The payouts differ."""
     payout_not_booked: int
+    """Only the file has the payout, which is no difference."""
 
 
 class PayoutFinding(TypedDict):
@@ -4925,9 +5096,12 @@ class PayoutFinding(TypedDict):
         "other_payout",
         "payout_not_booked",
     ]
-    """`missing_in_books`, `missing_in_file`: one side lacks the payment; `doubled_in_file`: a row
-    comes twice, or two rows are one payment; `doubled_in_books`: one row is two payments;
-    `fee_not_booked`, `payout_not_booked`: only the file has it. The last is no difference.
+    """`missing_in_books`: The books do not have the payment. `missing_in_file`: The file does not
+    have the payment. `doubled_in_books`: One row is two payments. `doubled_in_file`: A row comes
+    twice, or two rows are one payment. `other_amount`: The gross amounts differ.
+    `other_currency`: The currencies differ. `other_fee`: The fees differ. `fee_not_booked`: Only
+    the file has the fee. `other_payout`: The payouts differ. `payout_not_booked`: Only the file
+    has the payout, which is no difference.
     """
     row: PayoutRow | None
     """The row of the file; null: there is none."""
@@ -4943,8 +5117,11 @@ class PayoutOtherRows(TypedDict):
     currency: str
     """ISO 4217, three capital letters."""
     rows: int
+    """Rows of the file."""
     amount_minor: int
+    """Their amounts, in minor units."""
     fee_minor: int
+    """Their fees, in minor units."""
 
 
 class PayoutRow(TypedDict):
@@ -4970,11 +5147,15 @@ class PayoutTotals(TypedDict):
     rows: int
     """Rows of the file."""
     file_amount_minor: int
+    """Gross amounts of the file, in minor units."""
     file_fee_minor: int
+    """Fees of the file, in minor units."""
     payments: int
     """Payments in the books that the file has, or should have."""
     booked_amount_minor: int
+    """Gross amounts of the books, in minor units."""
     booked_fee_minor: int
+    """Fees of the books, in minor units."""
 
 
 class PlanRequiredProblem(TypedDict):
@@ -5303,6 +5484,87 @@ class ReadyResponse(TypedDict):
     waiting_for: list[str]
     """`shutdown`, parts that cannot be reached, `projections`, or `diverged_read_models`; empty
     when ready.
+    """
+
+
+class ReceiptNotFoundProblem(TypedDict):
+    """There is no such receipt. RFC 9457; what to do: /docs/problems/receipt_not_found."""
+
+    type: Literal["/docs/problems/receipt_not_found"]
+    """The page of the problem, at this service."""
+    title: Literal["There is no such receipt"]
+    """The problem in a few words."""
+    status: Literal[404]
+    """Status of the HTTP answer."""
+    code: Literal["receipt_not_found"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
+class ReceiptResponse(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    number: str
+    """Without gaps: the n-th sale, refund or reversal of the tenant in the order of the log has the
+    number n of its series (`R`, `C`, `D`).
+    """
+    document: Literal["receipt", "credit_note", "debit_note"]
+    """Of a sale, of a refund, and of a refund that was undone."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    grant_id: str
+    """ID of the sale, the refund or the reversal."""
+    corrects: str | None
+    """Number of the receipt that a note is about; null on a receipt."""
+    undoes: str | None
+    """Number of the credit note that a debit note undoes; null on others."""
+    booked_at: str
+    """Date of booking: that of the document."""
+    occurred_at: str
+    """RFC 3339 UTC with milliseconds."""
+    credits: int
+    """Sold, taken back or given back; the bonus is among them."""
+    bonus_credits: int
+    """Whole credits."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int | None
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    vat_amount_minor: int
+    """VAT in minor units of `currency`."""
+    net_amount_minor: int | None
+    """Gross less VAT, in minor units of `currency`."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
+    discount_code: str | None
+    """Coupon or code of the discount; null without one."""
+    price_list_version: int | None
+    """Version of the price list that the sale used."""
+    fx_rate_to_usd: str | None
+    """USD for one unit of the currency, as a decimal text; null while no rate is known."""
+    fx_rate_date: str | None
+    """Day of the exchange rate; null if none was needed or known."""
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    position: str
+    """Position of its event in the log."""
+    invoice_ref: str | None
+    """Reference of the invoice, for people."""
+    customer: BilledCustomer
+    seller: list[str]
+    """Who sells, line by line: of the configuration (`SELLER`)."""
+    digest: str
+    """SHA-256 as canonical JSON (RFC 8785) of all members but log_id, invoice_ref, customer, seller
+    and digest.
     """
 
 
@@ -6328,6 +6590,108 @@ class SourceUnavailableProblem(TypedDict):
     """The HTTP status of the host of `source_url`; null if it did not answer, or not completely."""
 
 
+class StatementMonth(TypedDict):
+    month: str
+    """A calendar month (UTC): `2026-11`."""
+    status: Literal["closed", "open"]
+    """`closed`: it never changes. `open`: its month is not closed, and what is booked in it is
+    added.
+    """
+    number: str | None
+    """Number of the statement; null while its month is open."""
+
+
+class StatementMonthsResponse(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    items: list[StatementMonth]
+    """From the tenant’s first month until now, newest first."""
+
+
+class StatementResponse(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    month: str
+    """A calendar month (UTC): `2026-11`."""
+    status: Literal["closed", "open"]
+    """`closed`: it never changes. `open`: its month is not closed, and what is booked in it is
+    added.
+    """
+    number: str | None
+    """Number of the statement; null while its month is open."""
+    closing: int | None
+    """Number of the closing that closed the month."""
+    customer: BilledCustomer
+    seller: list[str]
+    """Who sells, line by line: of the configuration (`SELLER`)."""
+    opening_balance_credits: int
+    """Whole credits."""
+    purchased_credits: int
+    """Of sales, bonus credits among them."""
+    refunded_credits: int
+    """Of refunds, less those that were reversed."""
+    adjusted_credits: int
+    """Gifts (+) and credits that were clawed back (−)."""
+    used_credits: int
+    """Whole credits."""
+    closing_balance_credits: int
+    """Opening + purchased − refunded + adjusted − used: the opening balance of the next month."""
+    items: list[StatementRow]
+    """From the opening balance to the closing one: movements in the order of the log, then use by
+    project and key, the most first. Beyond 1,000 of each the rest is one row.
+    """
+    position: str | None
+    """Position in the log up to which it counts: of the line under the month, once that is closed.
+    """
+    digest: str
+    """SHA-256 of number, tenant_id, month, position, the six totals and items as canonical JSON
+    (RFC 8785).
+    """
+
+
+class StatementRow(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    month: str
+    """A calendar month (UTC): `2026-11`."""
+    statement: str | None
+    """Number of the statement; null while its month is open."""
+    kind: Literal[
+        "opening_balance",
+        "sale",
+        "refund",
+        "reversal",
+        "admin_adjustment",
+        "usage",
+        "closing_balance",
+    ]
+    """Its kind."""
+    booked_at: str | None
+    """Date of booking: in a closed month nothing is booked any more. null: a balance, or a sum."""
+    id: str | None
+    """ID of a sale, a refund, a reversal or an adjustment."""
+    document: str | None
+    """Number of its receipt, credit note or debit note."""
+    project_id: str | None
+    """Project that the work is counted for; default `default`."""
+    api_key_id: str | None
+    """ID of the key that made the call; null if none did."""
+    count: int
+    """Movements or operations that the row sums up; 0 for a balance."""
+    pages: int
+    """How many pages."""
+    credits: int
+    """Whole credits by which the balance changed."""
+    currency: str | None
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int | None
+    """Money that was taken (+) or given back (−), with VAT; null: none, or not known."""
+    balance_credits: int
+    """Balance after the row."""
+
+
 class StorageErrorProblem(TypedDict):
     """The object storage failed. RFC 9457; what to do: /docs/problems/storage_error."""
 
@@ -6545,6 +6909,8 @@ class TenantItem(TypedDict):
     """RFC 3339 UTC with milliseconds."""
     last_activity_at: str
     """RFC 3339 UTC with milliseconds."""
+    last_used_at: str | None
+    """When work was last delivered; null: never."""
 
 
 class TenantMismatchProblem(TypedDict):
@@ -7763,6 +8129,7 @@ Problem = Union[
     PriceMismatchProblem,
     ProviderTimeoutProblem,
     RateLimitedProblem,
+    ReceiptNotFoundProblem,
     RefundExceedsOriginalProblem,
     RefundMismatchProblem,
     RefundNotFoundProblem,
