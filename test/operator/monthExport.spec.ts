@@ -48,6 +48,9 @@ const threeYears = async (seed: number): Promise<readonly RecordedEvent[]> => {
   return eventsIn(store);
 };
 
+/** A cell as the reader of Parquet gives it. */
+type Cell = string | bigint | number | null;
+
 /** Whole units of a decimal text, whatever its digits. */
 const units = (text = '0'): bigint => BigInt(text.replace('.', ''));
 
@@ -187,11 +190,11 @@ describe('exports of three generated years', () => {
       expect([parquet.rows, parquet.sums]).to.deep.equal([csv.rows, csv.sums]);
       const bytes = await readFile(join(folder.path, parquet.file));
       const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
-      const rows = await parquetReadObjects({ file });
+      const rows = (await parquetReadObjects({ file })) as readonly Readonly<Record<string, Cell>>[];
       expect(rows).to.have.length(csv.rows);
       const lines = rowsIn(csv.file);
       // The reader gives decimals as floats.
-      const textOf = (value: string | bigint | number | null | undefined, type: string): string =>
+      const textOf = (value: Cell | undefined, type: string): string =>
         type === 'usd' ? String(Math.round(Number(value) * 1e6)) : String(value ?? '');
       const plain = (cell: string, type: string): string => (type === 'usd' ? String(units(cell)) : cell);
       const read = rows.map((row) =>

@@ -498,11 +498,8 @@ export const watchOver = (deps: WatchDeps) => {
         say('erased-left', `${id} is of an erased tenant`);
     for (const work of known.works.values()) {
       if (!isErased(work)) continue;
-      for (const folder of [
-        `results/${work.work_id}/`,
-        `operations/${work.id}/`,
-        `reviews/${reviewIdOf(work.id)}/`,
-      ])
+      const reviewId = reviewIdOf(work.id);
+      for (const folder of [`results/${work.work_id}/`, `operations/${work.id}/`, `reviews/${reviewId}/`])
         for await (const { key } of raw.list(folder)) say('erased-left', `${key} is of an erased document`);
     }
   };
@@ -513,12 +510,8 @@ export const watchOver = (deps: WatchDeps) => {
       if (!key.startsWith('results/')) return;
       for (const work of known.works.values()) void compared(work);
     },
-    ...{
-      removed: visits.removed,
-      entered: visits.entered,
-      bytesOf: visits.bytesOf,
-      uploaders: visits.uploaders,
-    },
+    ...{ removed: visits.removed, entered: visits.entered },
+    ...{ bytesOf: visits.bytesOf, uploaders: visits.uploaders },
     /** A closed month has other figures than its closing states; a process knows wrongly what room a tenant has. */
     closing: (text: string): void => say('closed-month', text),
     room: (text: string): void => say('upload-room', text),
