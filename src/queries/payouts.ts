@@ -175,16 +175,16 @@ const expectedBy = ({ from, to, payout_id }: Expected, { payouts }: ReadFile) =>
 const noCounts = (): Record<PayoutFindingKind, number> =>
   Object.fromEntries(PAYOUT_FINDINGS.map((kind) => [kind, 0])) as Record<PayoutFindingKind, number>;
 
-/** Drives a comparison to its end, with a rest every few milliseconds. */
+/** Drives a comparison to its end, with a rest every few milliseconds. Differences come before what is none. */
 const driven = async (steps: ReturnType<typeof comparePayout>, signal: AbortSignal) => {
-  const findings: PayoutFinding[] = [];
+  const [differences, notes]: [PayoutFinding[], PayoutFinding[]] = [[], []];
   const counts = noCounts();
   let until = performance.now() + SLICE_MS;
   for (;;) {
     const { done, value } = steps.next();
-    if (done === true) return { ...value, findings, counts };
+    if (done === true) return { ...value, findings: differences.concat(notes), counts };
     if (value !== undefined) {
-      findings.push(value);
+      (value.finding === 'payout_not_booked' ? notes : differences).push(value);
       counts[value.finding] += 1;
     }
     if (performance.now() < until) continue;

@@ -114,6 +114,13 @@ describe('a provider’s file beside the payments', () => {
     expect((await compare([...whole(), row]))['is_matching']).to.equal(true);
   });
 
+  it('names differences before what is none', async () => {
+    await sell('quiet', { payout_id: null });
+    const { found, counts } = await compare([sale('quiet'), sale('one', '11.91,0.65,11.26')]);
+    expect(counts).to.include({ other_amount: 1, payout_not_booked: 1 });
+    expect(found.at(-1)).to.equal('payout_not_booked');
+  });
+
   it('should have the payments of its days where nothing else is said', async () => {
     const all = await compare(whole(), {});
     expect(all['from']).to.equal(`${day}T00:00:00.000Z`);
