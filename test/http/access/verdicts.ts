@@ -92,6 +92,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getServiceState: ADMIN,
   getUsageStats: ADMIN,
   listPayments: ADMIN,
+  comparePayments: ADMIN,
   getTaxReport: ADMIN,
   getDeferredRevenue: ADMIN,
   getJournal: ADMIN,

@@ -25,6 +25,7 @@ const WITHOUT_CHILDREN = [
     'reverseRefund',
     'correctFxRates',
     'listPayments',
+    'comparePayments',
     'listClosedMonths',
     'closeMonth',
     'reopenMonth',
