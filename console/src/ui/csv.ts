@@ -15,6 +15,13 @@ const cell = (value: unknown): string => {
 export const csvOf = (names: readonly string[], rows: readonly (readonly unknown[])[]): string =>
   [names, ...rows].map((row) => row.map(cell).join(',')).join('\r\n');
 
+/** The number of rows below the names; a break within quotes ends no row. */
+export const rowsIn = (csv: string): number => {
+  const outside = csv.split('"').filter((_, index) => index % 2 === 0);
+  const breaks = outside.reduce((sum, part) => sum + part.split('\n').length - 1, 0);
+  return breaks - (csv.endsWith('\n') ? 1 : 0);
+};
+
 /** Hands a text or bytes to the browser as a file to keep. */
 export const saveFile = (name: string, content: string | Blob, type = 'text/csv'): void => {
   const url = URL.createObjectURL(new Blob([content], { type: `${type};charset=utf-8` }));

@@ -115,6 +115,7 @@ function TenantList() {
             onOpen={({ tenant_id }) => go(`/tenants/${encodeURIComponent(tenant_id)}`)}
             onMore={list.more}
             csv={list.csv}
+            total={list.total}
             isLoadingMore={list.isLoadingMore}
             height={640}
             isSearched
