@@ -129,7 +129,7 @@ import {
   getUsageStats,
   type ReportsDeps,
 } from './reports.ts';
-import { getTaxReport, listPayments, type PaymentsDeps } from './payments.ts';
+import { getTaxReport, listOpenPayments, listPayments, type PaymentsDeps } from './payments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
   cancelAudit,
@@ -342,6 +342,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getUsageStats,
     listClosedMonths,
     listLlmCosts,
+    listOpenPayments,
     listPayments,
     logLlmCost,
     reopenMonth,

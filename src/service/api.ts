@@ -33,6 +33,7 @@ import { READ_MODELS, DROPPED_READ_MODELS } from '../../projections/readModels.t
 import { openWorkByStatus } from '../../projections/operations.ts';
 import type { ServiceStateBody } from '../api/serviceSchemas.ts';
 import { projectionsStatus } from '../operator/log.ts';
+import { openClaims } from '../operator/records.ts';
 import { claimantOf } from '../commands/paymentClaims.ts';
 import { convertDocument } from '../commands/convert.ts';
 import { operations } from '../commands/operations.ts';
@@ -227,6 +228,8 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     reads: from.reads,
     log: parts.log,
     audits: from.audits,
+    openPayments: async (limit, signal) =>
+      openClaims(parts.log, await openClaimsBefore(parts.sql)(END_OF_TIME, limit), signal),
     logId: () => from.logWatch.logId(),
     llmCosts: from.llmCosts,
     savedConfigs,

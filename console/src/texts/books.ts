@@ -104,7 +104,7 @@ export const books = {
     say: 'Double entry in US dollars: debits and credits are equal. The month’s balance of each account:',
     files: 'Files for other programs',
     filesSay: 'The whole month, in cents. Accounts are set with JOURNAL.',
-    layouts: { generic: 'CSV', datev: 'DATEV', xero: 'Xero', quickbooks: 'QuickBooks' },
+    layouts: { datev: 'DATEV', xero: 'Xero', quickbooks: 'QuickBooks' },
     columns: {
       booked_on: 'Booked on',
       kind: 'Kind',

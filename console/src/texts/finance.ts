@@ -233,9 +233,13 @@ export const finance = {
     sealed: 'The log is sealed.',
     unpriced: 'The report could not price everything: see the Margin tab.',
     priced: 'The report could price everything.',
-    payments:
-      'A payment whose process died is booked within 2 minutes by itself, into the month that is open then. ' +
-      'What cannot be finished is released on the machine of the service, with a reason:',
+    noneOpen: 'Every payment that came is booked or released.',
+    underWay: (open: string) =>
+      `${open} payments are being booked: the service finishes them within 2 minutes. What is booked after the ` +
+      'closing counts in the open month.',
+    stuck: (open: string) =>
+      `${open} payments are claimed, and some cannot be finished by rule: have them sent again, or release them on ` +
+      'the machine of the service, where it takes a reason that stays in the log:',
     keep: 'Each report as a file. The balances of all tenants on the last day are read from the log alone:',
     save: {
       margin: 'Margin',

@@ -17,6 +17,7 @@ export const statements = {
     title: (month: string) => `Statement ${month}`,
     to: 'Made out to',
     from: 'From',
+    vatId: (id: string) => `VAT ID ${id}`,
     erased: 'The texts of this tenant were erased.',
     stats: {
       opening: 'Opening',

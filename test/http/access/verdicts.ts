@@ -90,6 +90,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getServiceState: ADMIN,
   getUsageStats: ADMIN,
   listPayments: ADMIN,
+  listOpenPayments: ADMIN,
   getTaxReport: ADMIN,
   listTenants: ADMIN,
   listTenantLedger: ADMIN,

@@ -24,6 +24,7 @@ const WITHOUT_CHILDREN = [
     'reverseRefund',
     'correctFxRates',
     'listPayments',
+    'listOpenPayments',
     'listClosedMonths',
     'closeMonth',
     'reopenMonth',

@@ -372,6 +372,7 @@ const report = async (walk: Walk): Promise<void> => {
   await walk.call('getUsageDays', { ...tenant, query: { start: today, end: today } });
   await walk.call('listTenants', { query: { search: TENANT } });
   await walk.call('listPayments', { query: { tenant_id: TENANT, limit: 1 } });
+  await walk.call('listOpenPayments');
   await walk.call('getTaxReport', { query: { currency: 'USD' } });
   await walk.call('getCostsByDocument', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('getCostsByTask', { query: { tenant_id: TENANT } });

@@ -1,5 +1,5 @@
 import type { JournalAccount, JournalLine } from '@quire/client';
-import { csvOf, fileOf, usePages } from '../../api/connection.ts';
+import { fileOf, usePages } from '../../api/connection.ts';
 import { books } from '../../texts/books.ts';
 import { Card } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
@@ -11,56 +11,58 @@ import { DataTable, type Column } from '../../ui/table.tsx';
 
 const texts = books.journal;
 
+interface Sided {
+  readonly debit_usd: string;
+  readonly credit_usd: string;
+}
+
+/** The two sides; the one that is 0 is left empty. */
+const sides = <Item extends Sided>() => {
+  const of = columnsFor<Item, keyof typeof texts.columns>(texts.columns);
+  const side = (id: 'debit' | 'credit', value: (item: Item) => string): Column<Item> => {
+    const column = of.usd(id, value);
+    return { ...column, show: (item) => (Number(value(item)) === 0 ? '' : column.show?.(item)) };
+  };
+  return [side('debit', ({ debit_usd }) => debit_usd), side('credit', ({ credit_usd }) => credit_usd)];
+};
+
 const accounted = columnsFor<JournalAccount, keyof typeof texts.columns>(texts.columns);
 
 const ACCOUNT_COLUMNS: readonly Column<JournalAccount>[] = [
-  accounted.text('account', ({ account, account_name }) => `${account} ${account_name}`, { share: 2.4 }),
-  accounted.usd('debit', ({ debit_usd }) => debit_usd),
-  accounted.usd('credit', ({ credit_usd }) => credit_usd),
+  accounted.text('account', ({ account, account_name }) => `${account} ${account_name}`, { share: 1.8 }),
+  ...sides<JournalAccount>(),
 ];
 
-/** The entry's place in the log, which leads to its event. */
+/** The place of an entry in the log, which leads to its stream. */
 function Place({ line: { stream, position } }: { line: JournalLine }) {
   return <Go to={`/audit?${new URLSearchParams({ stream }).toString()}`}>{position}</Go>;
 }
 
 const of = columnsFor<JournalLine, keyof typeof texts.columns>(texts.columns);
 
-/** The side of a line that is 0 is left empty. */
-const side = (id: 'debit' | 'credit', value: (line: JournalLine) => string): Column<JournalLine> => {
-  const column = of.usd(id, value);
-  return { ...column, show: (line) => (Number(value(line)) === 0 ? '' : column.show?.(line)) };
-};
-
 const COLUMNS: readonly Column<JournalLine>[] = [
-  of.text('booked_on', ({ booked_on }) => booked_on),
-  of.text('kind', ({ kind }) => texts.kinds[kind] ?? kind, { share: 1.3 }),
+  of.text('booked_on', ({ booked_on }) => booked_on, { share: 0.9 }),
+  of.text('kind', ({ kind }) => texts.kinds[kind] ?? kind, { share: 1.2 }),
   of.tenant('tenant_id', ({ tenant_id }) => tenant_id),
-  of.text('account', ({ account, account_name }) => `${account} ${account_name}`, { share: 2 }),
-  side('debit', ({ debit_usd }) => debit_usd),
-  side('credit', ({ credit_usd }) => credit_usd),
-  of.text('reference', ({ reference }) => reference, { share: 1.6 }),
+  of.text('account', ({ account, account_name }) => `${account} ${account_name}`, { share: 1.8 }),
+  ...sides<JournalLine>(),
   of.text('position', ({ position }) => position, {
     isNumber: true,
+    share: 0.8,
     show: (line) => <Place line={line} />,
   }),
+  of.text('reference', ({ reference }) => reference, { share: 1.6 }),
 ];
 
 const LAYOUTS = ['datev', 'xero', 'quickbooks'] as const;
 
-/** The journal of a month as the service writes it, for a spreadsheet and for other programs. */
-const filesOf = (month: string): readonly NamedFile[] => [
-  {
-    name: texts.layouts.generic,
-    file: `journal-${month}.csv`,
-    load: () => csvOf('getJournal', { query: { month } }),
-  },
-  ...LAYOUTS.map((layout) => ({
+/** The journal of a month as other programs take it. */
+const filesOf = (month: string): readonly NamedFile[] =>
+  LAYOUTS.map((layout) => ({
     name: texts.layouts[layout],
     file: `journal-${month}-${layout}.csv`,
     load: () => fileOf('getJournal', { query: { month, layout } }, 'text/csv'),
-  })),
-];
+  }));
 
 /** The journal of a month: what its accounts come to, its lines, and the files that other programs take. */
 export function Journal({ period: { month } }: { period: Period }) {

@@ -37,7 +37,7 @@ function FilterInput({ label, isDay = false, value, onChange }: FilterInputProps
     type(undefined);
   };
   return (
-    <label className="flex min-w-0 flex-col gap-1 text-[13px] text-soft">
+    <label className={`flex min-w-0 flex-col gap-1 text-[13px] text-soft ${isDay ? 'w-36' : 'w-30'}`}>
       {label}
       <input
         type={isDay ? 'date' : 'text'}
@@ -47,7 +47,7 @@ function FilterInput({ label, isDay = false, value, onChange }: FilterInputProps
         onKeyDown={({ key }) => {
           if (key === 'Enter') choose(typed);
         }}
-        className={`${CONTROL} ${isDay ? 'w-36' : 'w-32'}`}
+        className={CONTROL}
       />
     </label>
   );
@@ -119,7 +119,7 @@ const SUM_COLUMNS: readonly Column<PaymentSum>[] = [
   sum.minor('vat', ({ vat_amount_minor, currency }) => [vat_amount_minor, currency]),
   sum.minor('net', ({ net_amount_minor, currency }) => [net_amount_minor, currency]),
   sum.minor('fee', ({ provider_fee_minor, currency }) => [provider_fee_minor, currency]),
-  sum.count('without', ({ without_amount }) => without_amount, 1.2),
+  sum.count('without', ({ without_amount }) => without_amount, 1.5),
 ];
 
 const TONES = { sale: 'good', refund: 'warn', reversal: 'good', correction: 'neutral' } as const;
@@ -132,16 +132,16 @@ const COLUMNS: readonly Column<Payment>[] = [
   of.text('kind', ({ kind }) => texts.kinds[kind], {
     show: ({ kind }) => <Badge tone={TONES[kind]}>{texts.kinds[kind]}</Badge>,
   }),
-  of.count('credits', ({ credits }) => credits),
-  of.minor('gross', ({ gross_amount_minor, currency }) => [gross_amount_minor, currency]),
-  of.minor('vat', ({ vat_amount_minor, currency }) => [vat_amount_minor, currency]),
-  of.minor('net', ({ net_amount_minor, currency }) => [net_amount_minor, currency]),
-  of.minor('fee', ({ provider_fee_minor, currency }) => [provider_fee_minor, currency]),
   of.text('document', ({ kind }) => (kind === 'correction' ? null : documentOf(kind)), {
     // a correction is a later fact of a sale, and has no document of its own
     show: ({ kind, tenant_id, grant_id }) =>
       kind === 'correction' ? '–' : <DocumentLink kind={kind} tenantId={tenant_id} grantId={grant_id} />,
   }),
+  of.count('credits', ({ credits }) => credits),
+  of.minor('gross', ({ gross_amount_minor, currency }) => [gross_amount_minor, currency]),
+  of.minor('vat', ({ vat_amount_minor, currency }) => [vat_amount_minor, currency]),
+  of.minor('net', ({ net_amount_minor, currency }) => [net_amount_minor, currency]),
+  of.minor('fee', ({ provider_fee_minor, currency }) => [provider_fee_minor, currency]),
   of.text('provider', ({ provider }) => provider),
   of.text('transaction', ({ provider_txn_id }) => provider_txn_id, { share: 1.8 }),
   of.text('payout', ({ payout_id }) => payout_id, { share: 1.4 }),

@@ -22,13 +22,13 @@ const TAX_COLUMNS: readonly Column<TaxItem>[] = [
     share: 0.9,
   }),
   taxed.count('sales', ({ sales }) => sales, 0.7),
-  taxed.minor('sales_gross', (row) => [row.sales_gross_minor, row.currency]),
   taxed.minor('sales_vat', (row) => [row.sales_vat_minor, row.currency]),
-  taxed.count('refunds', ({ refunds }) => refunds, 0.7),
-  taxed.minor('refunds_gross', (row) => [row.refunds_gross_minor, row.currency]),
+  taxed.count('refunds', ({ refunds }) => refunds, 0.8),
   taxed.minor('refunds_vat', (row) => [row.refunds_vat_minor, row.currency]),
   taxed.minor('vat', (row) => [row.vat_amount_minor, row.currency]),
   taxed.minor('net', (row) => [row.net_amount_minor, row.currency]),
+  taxed.minor('sales_gross', (row) => [row.sales_gross_minor, row.currency]),
+  taxed.minor('refunds_gross', (row) => [row.refunds_gross_minor, row.currency]),
   taxed.minor('fee', (row) => [row.provider_fee_minor, row.currency]),
 ];
 

@@ -4,6 +4,7 @@ import {
   type ListAuditsResponse,
   type ListSealsResponse,
   type MarginReportResponse,
+  type OpenPaymentList,
   type ReconciliationResponse,
   type ReconciliationRow,
 } from '@quire/client';
@@ -113,6 +114,20 @@ const marginSeen = (report: MarginReportResponse): Seen => {
   return { isGood, say: isGood ? close.priced : close.unpriced };
 };
 
+/** Claims that are neither booked nor released; what is stuck is released on the machine of the service. */
+const paymentsStep = (read: UseQueryResult<OpenPaymentList>): Step => {
+  const items = read.data?.items ?? [];
+  const [stuck] = items.filter((one) => one.stuck !== null);
+  const say = stuck === undefined ? close.underWay : close.stuck;
+  const step = stepOf('payments', read, () => ({
+    isGood: items.length === 0,
+    say: items.length === 0 ? close.noneOpen : say(count(items.length)),
+  }));
+  if (stuck === undefined) return step;
+  const { provider, provider_txn_id } = stuck;
+  return { ...step, command: `quire payments release ${provider} ${provider_txn_id} --reason 'WHY'` };
+};
+
 const booksSeen = ({ drifted, tenants_checked }: ReconciliationResponse): Seen => {
   const isGood = drifted.length === 0;
   return { isGood, say: isGood ? close.agree(count(tenants_checked)) : close.drifted(count(drifted.length)) };
@@ -157,6 +172,7 @@ export const useSteps = (period: Period, now: number): readonly Step[] => {
   const audits = useAudits();
   const seals = useRead('listSeals');
   const margin = useRead('getMarginReport', { query: { start: first, end: last } });
+  const open = useRead('listOpenPayments');
   const isOver = now > end;
   return [
     { id: 'over', standing: isOver ? 'good' : 'bad', say: isOver ? close.isOver : close.notOver },
@@ -186,11 +202,12 @@ export const useSteps = (period: Period, now: number): readonly Step[] => {
       command: 'quire seal --retain 3650d',
     },
     { ...stepOf('margin', margin, marginSeen), to: tab('margin', period) },
-    { id: 'payments', standing: 'unknown', say: close.payments, command: 'quire payments list-open' },
+    paymentsStep(open),
     {
       id: 'keep',
       standing: 'unknown',
       say: close.keep,
+      to: `/books?tab=journal&month=${period.month}`,
       command: `quire audit --as-of ${last} --log-only`,
       act: <Downloads files={filesOf(period)} />,
     },

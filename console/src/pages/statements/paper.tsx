@@ -37,7 +37,8 @@ interface PartiesProps {
 /** Who a statement or receipt is made out to, and who sells. */
 export function Parties({ tenantId, customer, seller }: PartiesProps) {
   const { legal_name, address, vat_id, billing_email, status } = customer;
-  const lines = [legal_name ?? tenantId, address, vat_id, billing_email].filter((line) => line !== null);
+  const vat = vat_id === null ? null : texts.vatId(vat_id);
+  const lines = [legal_name ?? tenantId, address, vat, billing_email].filter((line) => line !== null);
   return (
     <div className="grid gap-4 rounded-lg border border-line bg-surface p-4 sm:grid-cols-2">
       <Lines title={texts.to}>{status === 'erased' ? texts.erased : lines.join('\n')}</Lines>

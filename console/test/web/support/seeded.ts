@@ -8,6 +8,8 @@ export interface Seeded {
   readonly tenantId: string;
   /** Of the tenant. */
   readonly key: string;
+  /** A sale of the tenant, which has a receipt. */
+  readonly saleId: string;
   /** Of results that a person has to look at: single values in doubt, and rows of a list too. */
   readonly reviews: { readonly values: string; readonly rows: string };
 }
@@ -101,7 +103,14 @@ export const seed = async (world: World): Promise<Seeded> => {
   const tenant_id = 'larkspur';
   const { key, quire } = await tenant(tenant_id, 1);
   const sale = { tenant_id, provider_txn_id: 'paid', credits: 100_000, provider_fee_minor: 333 };
-  await admin.api.addCredits({ body: { ...sale, gross_amount_minor: 11_900, vat_amount_minor: 1_900 } });
+  const paid = { gross_amount_minor: 11_900, vat_amount_minor: 1_900, tax_rate: '19', tax_country: 'DE' };
+  const { grant_id: saleId } = await admin.api.addCredits({ body: { ...sale, ...paid } });
+  const details = { legal_name: 'Larkspur Ltd', address: '1 Harbour Road\nExampletown', vat_id: 'DE123456789' };
+  await admin.api.setBillingDetails({ path: { tenant_id }, body: details });
+  const part = { credits: 10_000, gross_amount_minor: 1_190, reason: 'part of the order' };
+  await admin.api.refundCredits({
+    body: { tenant_id, original_provider_txn_id: 'paid', provider_txn_id: 'paid-back', ...part },
+  });
   await tenant('brindlemere', 1_000);
   const schema = await invoiceSchema();
   const pdf = await fixture('invoice.pdf');
@@ -119,11 +128,13 @@ export const seed = async (world: World): Promise<Seeded> => {
     }),
   };
   await measure(world, quire, tenant_id);
-  return { tenantId: tenant_id, key, reviews };
+  return { tenantId: tenant_id, key, saleId, reviews };
 };
 
+const thisMonth = (): string => new Date().toISOString().slice(0, 7);
+
 /** Every page of the console, with who looks at it. */
-export const everyPage = ({ tenantId, key, reviews }: Seeded, adminKey: string) =>
+export const everyPage = ({ tenantId, key, saleId, reviews }: Seeded, adminKey: string) =>
   [
     ['overview', '/overview', key],
     ['overview-operator', '/overview', adminKey],
@@ -132,13 +143,21 @@ export const everyPage = ({ tenantId, key, reviews }: Seeded, adminKey: string) 
     ['review', `/reviews/${reviews.values}`, key],
     ['review-rows', `/reviews/${reviews.rows}`, key],
     ['usage', '/usage', key],
+    ['statements', '/statements', key],
+    ['statement', `/statements/${tenantId}/${thisMonth()}`, key],
+    ['receipt', `/statements/${tenantId}/receipts/${saleId}`, key],
     ['keys', '/keys', key],
     ['configs', '/configs', key],
     ['pipelines', '/pipelines', key],
     ['evaluations', '/evaluations', key],
     ['tenants', '/tenants', adminKey],
     ['tenant', `/tenants/${tenantId}`, adminKey],
+    ['books', '/books', adminKey],
+    ...(['tax', 'deferred', 'journal', 'dormant'] as const).map(
+      (tab) => [`books-${tab}`, `/books?tab=${tab}`, adminKey] as const,
+    ),
     ['finance', '/finance', adminKey],
+    ['closing', '/finance?tab=close', adminKey],
     ['audit', '/audit', adminKey],
     ['operation', '/operation', adminKey],
     ['sign-in', '/sign-in', undefined],
