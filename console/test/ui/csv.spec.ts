@@ -1,7 +1,21 @@
 import { expect } from 'chai';
-import { csvOf } from '../../src/ui/csv.ts';
+import { csvOf, rowsIn } from '../../src/ui/csv.ts';
 
 const cellOf = (value: unknown): string => csvOf(['name'], [[value]]).slice('name\r\n'.length);
+
+describe('rows of a CSV', () => {
+  it('are counted without the names, whether or not the last one ends', () => {
+    expect(rowsIn(csvOf(['name'], []))).to.equal(0);
+    expect(rowsIn('name\r\n')).to.equal(0);
+    expect(rowsIn(csvOf(['name'], [['a'], ['b']]))).to.equal(2);
+    expect(rowsIn('\uFEFFname\r\na\r\nb\r\n')).to.equal(2);
+  });
+
+  it('are one each, however many lines and quotes a cell has', () => {
+    const cells = ['a\nb', '"', 'a ""\r\n', '\n', ''];
+    expect(rowsIn(csvOf(['two\nlines'], cells.map((cell) => [cell])))).to.equal(cells.length);
+  });
+});
 
 describe('cells of a CSV', () => {
   for (const formula of [
