@@ -5,7 +5,7 @@ import { Card } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
 import { Downloads, type NamedFile } from '../../ui/download.tsx';
 import { Go } from '../../ui/go.tsx';
-import type { Period } from '../../ui/month.tsx';
+import type { Period } from '../../ui/period.ts';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Badge, Card } from '../../ui/card.tsx';
 import { columnsFor, documentOf, DocumentLink } from '../../ui/columns.tsx';
 import { useAddressValues } from '../../ui/go.tsx';
-import type { Period } from '../../ui/month.tsx';
+import type { Period } from '../../ui/period.ts';
 import { Select } from '../../ui/select.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { CONTROL } from '../../ui/style.ts';

@@ -4,7 +4,7 @@ import { books } from '../../texts/books.ts';
 import { Stat } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
 import { Go, useAddressValue } from '../../ui/go.tsx';
-import type { Period } from '../../ui/month.tsx';
+import type { Period } from '../../ui/period.ts';
 import { Select } from '../../ui/select.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';

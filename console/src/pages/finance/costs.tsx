@@ -13,7 +13,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits, Time, Money } from '../../ui/values.tsx';
 import { Select } from '../../ui/select.tsx';
-import type { Period } from '../../ui/month.tsx';
+import type { Period } from '../../ui/period.ts';
 
 /** As far back as prices are asked for: more than a quarter's books. */
 const DAYS = 90;

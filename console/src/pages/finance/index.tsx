@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { finance as texts } from '../../texts/finance.ts';
 import { useAddressValues } from '../../ui/go.tsx';
-import { MonthInput, monthOf, periodOf } from '../../ui/month.tsx';
+import { MonthInput } from '../../ui/form.tsx';
+import { monthOf, periodOf } from '../../ui/period.ts';
 import { PageHeader } from '../../ui/card.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Costs } from './costs.tsx';

@@ -7,7 +7,7 @@ import { majorText, negated } from '../../ui/decimal.ts';
 import { Credits, Money, groupedText } from '../../ui/values.tsx';
 import { useRead } from '../../api/connection.ts';
 import { Waterfall } from '../../ui/charts.tsx';
-import type { Period } from '../../ui/month.tsx';
+import type { Period } from '../../ui/period.ts';
 
 const { columns } = texts.margin;
 

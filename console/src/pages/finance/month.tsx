@@ -15,7 +15,7 @@ import { finance as texts } from '../../texts/finance.ts';
 import { Button } from '../../ui/button.tsx';
 import { csvOf as textOfCsv } from '../../ui/csv.ts';
 import { Downloads, type NamedFile } from '../../ui/download.tsx';
-import type { Period } from '../../ui/month.tsx';
+import type { Period } from '../../ui/period.ts';
 import { Closing } from './closing.tsx';
 import { gapOf, stepsOf } from './margin.tsx';
 import { Badge } from '../../ui/card.tsx';

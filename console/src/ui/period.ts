@@ -1,5 +1,3 @@
-import { CONTROL } from './style.ts';
-
 /** A calendar month of UTC as the reports take it; both ends are inclusive. */
 export interface Period {
   /** `YYYY-MM` */
@@ -24,24 +22,3 @@ export const periodOf = (text: string | undefined, other: string): Period => {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return { month, first: `${month}-01`, last: dayOf(Date.UTC(year, number, 0)) };
 };
-
-interface MonthInputProps {
-  readonly label: string;
-  readonly month: string;
-  readonly onChange: (month: string | undefined) => void;
-}
-
-/** Chooses a month. */
-export function MonthInput({ label, month, onChange }: MonthInputProps) {
-  return (
-    <label className="flex items-center gap-2">
-      <span className="whitespace-nowrap text-soft">{label}</span>
-      <input
-        type="month"
-        value={month}
-        onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
-        className={`${CONTROL} w-44`}
-      />
-    </label>
-  );
-}

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { monthOf, periodOf } from '../../src/ui/month.tsx';
+import { monthOf, periodOf } from '../../src/ui/period.ts';
 
 describe('a month of the books', () => {
   it('is the one of a time, or lies before it, also across a year', () => {
