@@ -124,7 +124,12 @@ type EndBatch = Command<
 >;
 
 export type BatchCommand =
-  AcceptBatch | BeginDocuments | RefuseDocuments | CancelBatch | AbandonBatch | EndBatch;
+  | AcceptBatch
+  | BeginDocuments
+  | RefuseDocuments
+  | CancelBatch
+  | AbandonBatch
+  | EndBatch;
 
 type BatchRejection =
   | { readonly code: 'batch_not_found' }

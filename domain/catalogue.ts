@@ -4,6 +4,7 @@ import { apiKeyEvent } from './apiKey.ts';
 import { artifactEvent, deploymentEvent } from './deployment.ts';
 import { batchEvent } from './batch.ts';
 import { billingConfigEvent } from './billingConfig.ts';
+import { billingDetailsEvent } from './billingDetails.ts';
 import { booksEvent } from './books.ts';
 import { conversionEvent, extractionEvent } from './workEvents.ts';
 import { documentEvent } from './document.ts';
@@ -35,6 +36,7 @@ export const EVENT_CATALOGUE = {
   payment: paymentEvent,
   priceList: priceListEvent,
   billingConfig: billingConfigEvent,
+  billingDetails: billingDetailsEvent,
   providerPricing: providerPricingEvent,
   fxRates: fxRatesEvent,
   books: booksEvent,

@@ -280,7 +280,14 @@ type Reap = Command<'Reap', Pick<Taking, 'watched'>>;
 type Abandon<W extends WorkTypes> = Command<'Abandon', W['identity']>;
 
 export type WorkCommand<W extends WorkTypes> =
-  Accept<W> | Start | Progress<W> | GiveUp | Succeed<W> | Reap | BareCommand<'Cancel'> | Abandon<W>;
+  | Accept<W>
+  | Start
+  | Progress<W>
+  | GiveUp
+  | Succeed<W>
+  | Reap
+  | BareCommand<'Cancel'>
+  | Abandon<W>;
 
 type WorkRejection =
   | { readonly code: 'not_found' }

@@ -221,6 +221,9 @@ interface RevaluedLot extends LotStep {
 const worthOf = ({ booking }: Lot, money: Minor): Values =>
   booking === null ? NOTHING : valuesOf(money, booking);
 
+/** Net value that remains paid for a lot, micro-USD: that of the sale less that of its refunds. */
+export const paidFor = (lot: Lot): bigint => worthOf(lot, lot.money).net - worthOf(lot, lot.refunded).net;
+
 /**
  * A lot whose fee, VAT or rate became known or was corrected: it is worth what it would have been worth from the
  * beginning, and what was recognised by then is released at once.
@@ -366,16 +369,20 @@ const givenFirst = (lots: readonly Lot[]): readonly Lot[] => [
 /** A clawback takes given credits back first. It is not consumption. */
 export const clawBack = (state: TenantLots, credits: number) => taken(state, credits, givenFirst);
 
-/** A new lot; credits that are missing are taken from it at once. */
+/**
+ * A new lot; credits that are missing are taken from it at once. A sale that VAT and the provider's fee leave below
+ * zero is a loss, which is shown at once.
+ */
 export const addLot = (
   { lots, deficit }: TenantLots,
   lot: Lot,
 ): { readonly next: TenantLots; readonly trueUps: readonly TrueUp[] } => {
+  const loss = lot.values.net < 0n ? lot.values : NOTHING;
+  const worth = { ...lot, values: minusValues(lot.values, loss) };
   const filled = Math.min(deficit, lot.credits);
-  if (filled === 0) return { next: { lots: [...lots, lot], deficit }, trueUps: [] };
-  const { lot: rest, released } = takeFrom(lot, filled);
+  const { lot: rest, released } = filled === 0 ? { lot: worth, released: NOTHING } : takeFrom(worth, filled);
   const next = { lots: [...lots, rest], deficit: deficit - filled };
-  return { next, trueUps: trueUpOf(lot, released) };
+  return { next, trueUps: trueUpOf(lot, plusValues(loss, released)) };
 };
 
 /** A lot revalued among those of its tenant. Throws for one that is not there. */

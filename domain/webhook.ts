@@ -170,7 +170,12 @@ type RemoveWebhook = BareCommand<'RemoveWebhook'>;
 type AbandonWebhook = Command<'AbandonWebhook', Pick<Created, 'webhook_id' | 'tenant_id'>>;
 
 export type WebhookCommand =
-  CreateWebhook | ChangeWebhook | RotateWebhookSecret | DisableWebhook | RemoveWebhook | AbandonWebhook;
+  | CreateWebhook
+  | ChangeWebhook
+  | RotateWebhookSecret
+  | DisableWebhook
+  | RemoveWebhook
+  | AbandonWebhook;
 
 interface WebhookRejection {
   readonly code: 'webhook_not_found';

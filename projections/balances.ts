@@ -19,6 +19,7 @@ import {
   tenantOf,
 } from './engine/ports.ts';
 import { bulk, inserting, onConflict } from './engine/bulk.ts';
+import { laterBy } from '../domain/kernel/amounts.ts';
 import { plan } from '../domain/account/messages.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
 
@@ -42,6 +43,8 @@ export const balances = table({
     grants_count: 'int8 add',
     created_at: 'text',
     last_activity_at: 'text replace',
+    /** Of the last work that was delivered; null: none was. */
+    last_used_at: 'text? replace',
   },
   fillfactor: 50,
 });
@@ -111,6 +114,7 @@ const UNTOUCHED: TenantDelta = {
   plan: null,
   created_at: '',
   last_activity_at: '',
+  last_used_at: null,
 };
 
 const untouched = (tenant_id: string, at: string): TenantDelta => ({
@@ -163,6 +167,7 @@ const add = (delta: TenantDelta, { type, data }: BalanceEvent): void => {
     case 'CreditsBurned':
       delta.used_credits += BigInt(data.credits);
       delta.free_pages_used += BigInt(data.free_pages);
+      delta.last_used_at = data.created_at;
       return;
     case 'CreditsHeld':
     case 'HoldReleased':
@@ -222,13 +227,13 @@ const POST = (schema: string) => `
   insert into ${schema}.balances as there (${Object.keys(balances.columns).join(', ')})
   select tenant_id, plan, purchased_credits + adjusted_credits - used_credits, held_credits - freed_credits,
     purchased_credits, used_credits, adjusted_credits, free_pages_used, free_pages_held - freed_pages,
-    grants_count, created_at, last_activity_at
+    grants_count, created_at, last_activity_at, last_used_at
   from changed ${onConflict(balances)}`;
 
 /** Balances of all tenants, and their open holds. */
 export const balancesProjector: Projector = {
   name: 'balances',
-  version: 3,
+  version: 4,
   eventTypes: BALANCE_EVENTS,
   tables: [balances, openHolds],
   apply: async (tx, { schema, events }) => {
@@ -302,7 +307,12 @@ export const expiredHolds = listing(
 interface TenantsQuery extends Page {
   /** Part of a tenant ID, in any case. */
   readonly search?: string | undefined;
+  /** Only tenants with credits who have used none for so many days; new ones count from their beginning. */
+  readonly unused_days?: number | undefined;
+  readonly now: string;
 }
+
+const DAY_MS = 86_400_000;
 
 /** `%`, `_` and `\` mean themselves in a search. */
 const patternOf = (search: string): string => `%${search.replace(/[\\%_]/g, '\\$&')}%`;
@@ -311,13 +321,17 @@ const patternOf = (search: string): string => `%${search.replace(/[\\%_]/g, '\\$
 export const tenants = paging(
   {
     name: 'tenants',
-    chosen: 'from read.balances where ($1::text is null or tenant_id ilike $1)',
+    chosen: `from read.balances where ($1::text is null or tenant_id ilike $1)
+      and ($2::text is null or (balance_credits > 0 and coalesce(last_used_at, created_at) <= $2))`,
     order: [
       { by: 'created_at', as: 'text' },
       { by: 'tenant_id collate "C"', as: 'text', isAscending: true },
     ],
   },
-  ({ search = '' }: TenantsQuery) => [search === '' ? null : patternOf(search)],
+  ({ search = '', unused_days, now }: TenantsQuery) => [
+    search === '' ? null : patternOf(search),
+    unused_days === undefined ? null : laterBy(now, -unused_days * DAY_MS),
+  ],
   balanceOf,
 );
 

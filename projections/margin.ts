@@ -1,16 +1,6 @@
-import {
-  type Exact,
-  noSums,
-  pick,
-  type Projector,
-  type Row,
-  rowReader,
-  type Sum,
-  sumsOf,
-  textOf,
-  wholeOf,
-} from './engine/table.ts';
+import { type Exact, noSums, type Projector, type Row, type Sum, sumsOf, textOf } from './engine/table.ts';
 import { BOOKS_STREAM, bookedAt } from '../domain/books.ts';
+import type { EntryKind } from '../domain/journal.ts';
 import { negated } from '../domain/kernel/amounts.ts';
 import { isStaleRate } from '../domain/fxRates.ts';
 import {
@@ -27,15 +17,9 @@ import {
   type TenantLots,
   type TrueUp,
 } from '../domain/margin.ts';
-import {
-  only,
-  type ProjectedEvent,
-  type ProjectedEventOf,
-  type SqlRow,
-  type SqlTx,
-  tenantOf,
-} from './engine/ports.ts';
-import { bulk, inserting, upserting } from './engine/bulk.ts';
+import { type ProjectedEvent, type ProjectedEventOf, tenantOf } from './engine/ports.ts';
+import { inserting, upserting } from './engine/bulk.ts';
+import { lotsOf, saveLotsOf } from './marginLots.ts';
 import {
   marginBookings,
   marginBooks,
@@ -44,6 +28,15 @@ import {
   marginDeficits,
   marginLots,
 } from './marginTables.ts';
+import {
+  marginLotDays,
+  marginUses,
+  noteLots,
+  noteUse,
+  nothingRecognised,
+  type Recognised,
+  saveRecognised,
+} from './recognition.ts';
 
 /** What a burn recognised of lots of one currency; micro-USD. */
 type BurnFlow = Row<typeof marginBurns>;
@@ -55,6 +48,7 @@ interface MarginFold {
   readonly tenants: Map<string, TenantLots>;
   readonly burns: BurnFlow[];
   readonly bookings: BookingFlow[];
+  readonly recognised: Recognised;
   /** First instant that is open for booking; empty: no month is closed. */
   opensAt: string;
 }
@@ -65,19 +59,58 @@ interface Place {
   readonly position: bigint;
   readonly created_at: string;
   readonly booked_at: string;
+  readonly tenant_id: string;
+  readonly kind: EntryKind;
+  readonly entry_id: string;
 }
 
+type Posted = ProjectedEventOf<
+  | 'CreditsGranted'
+  | 'SaleDetailsAdded'
+  | 'SaleRateBooked'
+  | 'CreditsRefunded'
+  | 'RefundReversed'
+  | 'CreditsAdjusted'
+  | 'CreditsBurned'
+>;
+
+/** The kind of an event's journal entry, and what it is about. */
+const entryOf = ({ type, data }: Posted): Pick<Place, 'kind' | 'entry_id'> => {
+  switch (type) {
+    case 'CreditsGranted':
+      return { kind: 'sale', entry_id: data.grant_id };
+    case 'SaleDetailsAdded':
+      return { kind: 'sale_details', entry_id: data.grant_id };
+    case 'SaleRateBooked':
+      return { kind: data.previous_rate === null ? 'rate' : 'rate_correction', entry_id: data.grant_id };
+    case 'CreditsRefunded':
+      return { kind: 'refund', entry_id: data.refund_id };
+    case 'RefundReversed':
+      return { kind: 'reversal', entry_id: data.reversal_id };
+    case 'CreditsAdjusted':
+      return { kind: 'adjustment', entry_id: data.adjustment_id };
+    case 'CreditsBurned':
+      return { kind: 'use', entry_id: data.usage_id };
+  }
+};
+
 /** Where and when an event of an account is booked. */
-const placeOf = (
-  { opensAt }: MarginFold,
-  {
+const placeOf = ({ opensAt }: MarginFold, event: Posted): Place => {
+  const { position, data } = event;
+  const { kind, entry_id } = entryOf(event);
+  const { created_at } = data;
+  return {
     position,
-    data: { created_at },
-  }: { readonly position: bigint; readonly data: { readonly created_at: string } },
-): Place => ({ position, created_at, booked_at: bookedAt(created_at, opensAt) });
+    created_at,
+    booked_at: bookedAt(created_at, opensAt),
+    tenant_id: tenantOf(event),
+    kind,
+    entry_id,
+  };
+};
 
 const nothingAt = (place: Place, currency: string): BookingFlow => ({
-  ...{ ...place, currency, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
+  ...{ ...place, currency, vat_due: 0n, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
   ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
   stale_rate: 0,
 });
@@ -121,6 +154,7 @@ const sell = (fold: MarginFold, event: ProjectedEventOf<'CreditsGranted'>, state
   const own = {
     ...nothingAt(place, data.currency),
     booked: lot.values.net,
+    vat_due: lot.values.vat,
     sales: 1,
     gross_minor: data.gross_amount_minor ?? 0,
     vat_minor: data.vat_amount_minor,
@@ -147,7 +181,8 @@ const refund = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
-    ...{ refunded: refunded.net, refunds: 1, refunded_minor: data.gross_amount_minor },
+    ...{ refunded: refunded.net, vat_due: -refunded.vat },
+    ...{ refunds: 1, refunded_minor: data.gross_amount_minor },
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -167,7 +202,10 @@ const addDetails = (
     money: more(money),
   }));
   const place = placeOf(fold, event);
-  const own = { ...nothingAt(place, lot.currency), booked: booked.net, vat_minor: vat, fee_minor: fee };
+  const own = {
+    ...nothingAt(place, lot.currency),
+    ...{ booked: booked.net, vat_due: booked.vat, vat_minor: vat, fee_minor: fee },
+  };
   book(fold, { own, place, trueUps });
   return next;
 };
@@ -186,7 +224,8 @@ const bookRate = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, lot.currency),
-    ...{ booked: booked.net, refunded: refunded.net, without_rate: data.previous_rate === null ? -1 : 0 },
+    ...{ booked: booked.net, refunded: refunded.net, vat_due: booked.vat - refunded.vat },
+    without_rate: data.previous_rate === null ? -1 : 0,
     stale_rate: Number(isStaleRate(data.fx_rate_date, at)) - Number(isStaleRate(data.previous_rate_date, at)),
   };
   book(fold, { own, place, trueUps });
@@ -208,7 +247,7 @@ const restore = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
-    ...{ refunded: refunded.net, refunded_minor: 0 - data.gross_amount_minor },
+    ...{ refunded: refunded.net, vat_due: -refunded.vat, refunded_minor: 0 - data.gross_amount_minor },
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -234,7 +273,10 @@ const burn = (fold: MarginFold, event: ProjectedEventOf<'CreditsBurned'>, state:
   if (credits === 0) return state;
   const { next, parts } = burnLots(state, credits);
   const place = placeOf(fold, event);
-  for (const { currency, recognised, priced, given, unpriced } of parts)
+  let [net, fee] = [0n, 0n];
+  for (const { currency, recognised, priced, given, unpriced } of parts) {
+    net += recognised.net;
+    fee += recognised.fee;
     fold.burns.push({
       position: place.position,
       currency,
@@ -249,10 +291,13 @@ const burn = (fold: MarginFold, event: ProjectedEventOf<'CreditsBurned'>, state:
       fee: recognised.fee,
       vat: recognised.vat,
     });
+  }
+  const { tenant_id, booked_at } = place;
+  noteUse(fold.recognised, event, { tenant_id, booked_at, net, fee });
   return next;
 };
 
-const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): TenantLots => {
+const applied = (fold: MarginFold, event: Posted, state: TenantLots): TenantLots => {
   switch (event.type) {
     case 'CreditsGranted':
       return sell(fold, event, state);
@@ -268,10 +313,28 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
       return adjust(fold, event, state);
     case 'CreditsBurned':
       return burn(fold, event, state);
-    default:
-      return state;
   }
 };
+
+/** The lots after an event, with what it changed of them by day of booking. */
+const after = (fold: MarginFold, event: Posted, state: TenantLots): TenantLots => {
+  const next = applied(fold, event, state);
+  const at = { tenant_id: tenantOf(event), booked_at: bookedAt(event.data.created_at, fold.opensAt) };
+  noteLots(fold.recognised, at, { before: state.lots, after: next.lots });
+  return next;
+};
+
+const POSTED: readonly string[] = [
+  'CreditsGranted',
+  'SaleDetailsAdded',
+  'SaleRateBooked',
+  'CreditsRefunded',
+  'RefundReversed',
+  'CreditsAdjusted',
+  'CreditsBurned',
+] satisfies readonly Posted['type'][];
+
+const isPosted = (event: ProjectedEvent): event is Posted => POSTED.includes(event.type);
 
 /** What a batch begins with: the lots of its tenants, and where the books are open. */
 interface Before {
@@ -281,83 +344,19 @@ interface Before {
 
 /** Folds a batch over the lots of its tenants as they were before it. */
 export const foldMargin = ({ lots, opensAt }: Before, events: readonly ProjectedEvent[]): MarginFold => {
-  const fold: MarginFold = { tenants: new Map(lots), burns: [], bookings: [], opensAt };
+  const recognised = nothingRecognised();
+  const fold: MarginFold = { tenants: new Map(lots), burns: [], bookings: [], recognised, opensAt };
   for (const event of events) {
     if (event.type === 'MonthCutOff' || event.type === 'MonthReopened') {
       fold.opensAt = event.data.opens_at ?? '';
       continue;
     }
+    if (!isPosted(event)) continue;
     const tenant = tenantOf(event);
     fold.tenants.set(tenant, after(fold, event, fold.tenants.get(tenant) ?? NO_LOTS));
   }
   return fold;
 };
-
-const readLot = rowReader(marginLots.columns);
-
-/** A lot as it was saved. */
-const lotOfRow = (row: SqlRow): Lot => {
-  const { lot_id, position, currency, fx_rate, price, credits, used, issued, ...money } = readLot(row);
-  const { net, amount, implied, fee, vat } = money;
-  // Members one by one, here and below: each batch does this for every lot of its tenants.
-  return {
-    lot_id,
-    position,
-    currency,
-    credits,
-    used,
-    values: { net, amount, implied, fee, vat },
-    booking: fx_rate === null || price === null ? null : { currency, fx_rate, price },
-    issued,
-    money: { gross: money.paid_gross, vat: money.paid_vat, fee: money.paid_fee },
-    refunded: { gross: money.refunded_gross, vat: money.refunded_vat, fee: money.refunded_fee },
-  };
-};
-
-const rowOfLot = (tenant_id: string, lot: Lot) => ({
-  tenant_id,
-  lot_id: lot.lot_id,
-  position: lot.position,
-  currency: lot.currency,
-  fx_rate: lot.booking?.fx_rate ?? null,
-  price: lot.booking?.price ?? null,
-  credits: lot.credits,
-  used: lot.used,
-  net: lot.values.net,
-  amount: lot.values.amount,
-  implied: lot.values.implied,
-  fee: lot.values.fee,
-  vat: lot.values.vat,
-  issued: lot.issued,
-  paid_gross: lot.money.gross,
-  paid_vat: lot.money.vat,
-  paid_fee: lot.money.fee,
-  refunded_gross: lot.refunded.gross,
-  refunded_vat: lot.refunded.vat,
-  refunded_fee: lot.refunded.fee,
-});
-
-/** Rows of the lots that a batch changed or made. */
-const changedLots = (
-  before: ReadonlyMap<string, TenantLots>,
-  after: ReadonlyMap<string, TenantLots>,
-): readonly ReturnType<typeof rowOfLot>[] => {
-  const rows: ReturnType<typeof rowOfLot>[] = [];
-  for (const [tenant, { lots }] of after) {
-    const known = new Set(before.get(tenant)?.lots);
-    for (const lot of lots) if (!known.has(lot)) rows.push(rowOfLot(tenant, lot));
-  }
-  return rows;
-};
-
-/** Deficits that a batch changed. */
-const changedDeficits = (
-  before: ReadonlyMap<string, TenantLots>,
-  after: ReadonlyMap<string, TenantLots>,
-): readonly { readonly tenant_id: string; readonly credits: number }[] =>
-  [...after].flatMap(([tenant_id, { deficit }]) =>
-    deficit === (before.get(tenant_id)?.deficit ?? 0) ? [] : [{ tenant_id, credits: deficit }],
-  );
 
 const SUMMED = sumsOf(marginDays.columns);
 
@@ -394,81 +393,19 @@ const daySums = (flows: readonly Flow[]): readonly MarginDay[] => {
   return [...days.values()];
 };
 
-const saveLots = upserting(marginLots);
-const saveDeficits = upserting(marginDeficits);
 const addBurns = inserting(marginBurns);
 const addBookings = inserting(marginBookings);
 const addDays = upserting(marginDays);
 const saveBooks = upserting(marginBooks);
-const wanted = bulk(pick(marginLots.columns, 'tenant_id'));
-const named = bulk(pick(marginLots.columns, 'tenant_id', 'lot_id'));
-
-const OPEN = (schema: string) => `
-  select l.* from ${wanted.source()} join ${schema}.margin_lots l using (tenant_id)
-  where l.used < l.credits order by l.tenant_id, l.position`;
-
-const NAMED = (schema: string) => `
-  select l.* from ${named.source()} join ${schema}.margin_lots l using (tenant_id, lot_id)
-  where l.used >= l.credits`;
 
 const OPENS_AT = (schema: string) => `select opens_at from ${schema}.margin_books`;
 
-const DEFICITS = (schema: string) => `
-  select d.* from ${wanted.source()} join ${schema}.margin_deficits d using (tenant_id)`;
-
-/** A hole that is filled leaves no row. */
-const CLEAR_DEFICITS = (schema: string) => `delete from ${schema}.margin_deficits where credits = 0`;
-
 const isOfAccount = ({ stream }: ProjectedEvent): boolean => stream !== BOOKS_STREAM;
-
-const inOrderOfLog = ({ lots, deficit }: TenantLots): TenantLots => ({
-  lots: [...lots].sort((a, b) => (a.position < b.position ? -1 : 1)),
-  deficit,
-});
-
-/** The tenants' open lots in order, with those that a refund, a reversal or a later fact of the batch names. */
-const lotsOf = async (
-  tx: SqlTx,
-  schema: string,
-  events: readonly ProjectedEvent[],
-): Promise<ReadonlyMap<string, TenantLots>> => {
-  const ids = wanted.values([...new Set(events.map(tenantOf))].map((tenant_id) => ({ tenant_id })));
-  const reversals = only(events, 'RefundReversed');
-  const refunds = [
-    ...only(events, 'CreditsRefunded'),
-    ...reversals,
-    ...only(events, 'SaleDetailsAdded'),
-    ...only(events, 'SaleRateBooked'),
-  ].map((event) => ({
-    tenant_id: tenantOf(event),
-    lot_id: event.data.grant_id,
-  }));
-  const rows = [...(await tx.query(OPEN(schema), ids))];
-  if (refunds.length > 0) {
-    const closed = await tx.query(NAMED(schema), named.values(refunds));
-    const once = new Map(closed.map((row) => [`${textOf(row, 'tenant_id')} ${textOf(row, 'lot_id')}`, row]));
-    // A reversal opens a lot again, which is consumed in its old place.
-    rows.push(...once.values());
-  }
-  const missing = await tx.query(DEFICITS(schema), ids);
-  const tenants = new Map<string, TenantLots>();
-  for (const row of rows) {
-    const tenant = textOf(row, 'tenant_id');
-    const before = tenants.get(tenant)?.lots ?? [];
-    tenants.set(tenant, { lots: [...before, lotOfRow(row)], deficit: 0 });
-  }
-  if (reversals.length > 0) for (const [tenant, lots] of tenants) tenants.set(tenant, inOrderOfLog(lots));
-  for (const row of missing) {
-    const tenant = textOf(row, 'tenant_id');
-    tenants.set(tenant, { lots: tenants.get(tenant)?.lots ?? [], deficit: wholeOf(row, 'credits') });
-  }
-  return tenants;
-};
 
 /** Lots of credits consumed first in, first out, and the money that was recognised thereby. */
 export const marginProjector: Projector = {
   name: 'margin',
-  version: 3,
+  version: 4,
   eventTypes: [
     'CreditsGranted',
     'SaleDetailsAdded',
@@ -480,19 +417,26 @@ export const marginProjector: Projector = {
     'MonthCutOff',
     'MonthReopened',
   ],
-  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays, marginBooks],
+  tables: [
+    marginLots,
+    marginDeficits,
+    marginBurns,
+    marginBookings,
+    marginDays,
+    marginBooks,
+    marginLotDays,
+    marginUses,
+  ],
   apply: async (tx, { schema, events }) => {
     const before = await lotsOf(tx, schema, events.filter(isOfAccount));
     const [books] = await tx.query(OPENS_AT(schema));
     const opensAt = books === undefined ? '' : textOf(books, 'opens_at');
     const fold = foldMargin({ lots: before, opensAt }, events);
-    const missing = changedDeficits(before, fold.tenants);
-    await saveLots(tx, schema, changedLots(before, fold.tenants));
-    await saveDeficits(tx, schema, missing);
-    if (missing.length > 0) await tx.query(CLEAR_DEFICITS(schema));
+    await saveLotsOf(tx, schema, { before, after: fold.tenants });
     await addBurns(tx, schema, fold.burns);
     await addBookings(tx, schema, fold.bookings);
     await addDays(tx, schema, daySums([...fold.burns, ...fold.bookings]));
+    await saveRecognised(tx, schema, fold.recognised);
     if (events.some((event) => !isOfAccount(event)))
       await saveBooks(tx, schema, [{ stream: BOOKS_STREAM, opens_at: fold.opensAt }]);
   },

@@ -93,8 +93,19 @@ export const marginBurns = table({
 export const marginBookings = table({
   name: 'margin_bookings',
   key: ['position', 'currency'],
-  columns: { ...FLOW, ...BOOKING_SUMS },
-  indexes: [LATE],
+  columns: {
+    ...FLOW,
+    tenant_id: 'sorted',
+    /** The text key of its journal entry. */
+    kind: 'text',
+    /** The sale, refund, reversal or adjustment that it is about. */
+    entry_id: 'text',
+    /** VAT that is owed by it, micro-USD. */
+    vat_due: 'numeric',
+    ...BOOKING_SUMS,
+  },
+  // For the journal of a month, day by day.
+  indexes: [LATE, '(left(booked_at, 10), tenant_id, position)'],
 });
 
 /** Where the books are open: one row, once a month was closed. */

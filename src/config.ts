@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { withoutEnd } from '@quire/engine/kernel/text';
 import type { RecognitionEngine } from '@quire/engine/document/document';
 import { ConfigError, CLIENT_VARIABLES } from './clientConfig.ts';
+import { DEFAULT_JOURNAL } from '../domain/journal.ts';
 import { environment, type Environment, type Role } from './environment.ts';
 import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
 import { READ_BY_DRIVERS, redactor, SECRET_VARIABLES, URL_VARIABLES } from './redact.ts';
@@ -167,7 +168,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 const OURS = new RegExp(
   String.raw`^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_` +
     String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|RESULTS?_|EXAMPLES?_|DELIVER` +
-    String.raw`|PUBLIC_URL|TRUST_|CORS_|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
+    String.raw`|PUBLIC_URL|TRUST_|CORS_|JOURNAL|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
     String.raw`|OIDC_|SESSION_|WEBHOOKS_|QUIRE_)`,
 );
 
@@ -198,6 +199,7 @@ const configOf = (checked: Environment, together: Together) => ({
   port: checked.PORT,
   host: checked.HOST,
   dataDir: resolve(checked.DATA_DIR),
+  journal: checked.JOURNAL ?? DEFAULT_JOURNAL,
   eventStoreUrl: checked.EVENTSTORE_URL,
   databaseUrl: checked.DATABASE_URL,
   redisUrl: checked.REDIS_URL,
@@ -238,6 +240,8 @@ const configOf = (checked: Environment, together: Together) => ({
   },
   /** Lets webhooks be http, and at private addresses. */
   webhooksAllowPrivateNetwork: checked.WEBHOOKS_ALLOW_PRIVATE_NETWORK,
+  /** Lines that say who sells, on statements and receipts. */
+  seller: (checked.SELLER ?? []) as readonly string[],
   /** How long a start waits for a server that does not answer. */
   startWaitSeconds: checked.START_WAIT_SECONDS,
   /** undefined: nothing is traced. */

@@ -3,6 +3,8 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { RECOGNITION_ENGINES } from '@quire/engine/document/document';
 import { modelNamed } from '@quire/engine/ports/modelProvider';
+import { journalSettings } from '../domain/journal.ts';
+import { jsonIn } from '../domain/kernel/json.ts';
 import { eventStoreAddress } from './eventStoreUrl.ts';
 
 const LOOPBACK = /^http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)/;
@@ -97,6 +99,16 @@ const oneOf = <const Name extends string>(names: readonly Name[]) =>
 const modelText = z.string().refine((name) => modelNamed(name) !== undefined, {
   error: 'must be a model as <provider>/<model>, like local/default or openai/gpt-5-mini',
 });
+
+/** JSON of the accounts of the journal. */
+const journal = z
+  .string()
+  .transform((text, context): unknown => {
+    const settings = jsonIn(text);
+    if (settings === undefined) context.addIssue({ code: 'custom', message: 'must be JSON' });
+    return settings;
+  })
+  .pipe(journalSettings);
 
 const days = (least: 0 | 1) => wholeNumber(least, 36_500);
 
@@ -276,6 +288,25 @@ export const VARIABLES = {
       .describe('claim of the ID token that names the person’s tenant'),
     OIDC_ROLE_CLAIM: z.string().min(1).default('role').describe('claim that names the person’s role'),
   },
+  'Statements and receipts': {
+    SELLER: z
+      .string()
+      .max(500, 'must have at most 500 characters')
+      .transform((text) => text.split(';').map((line) => line.trim()))
+      .optional()
+      .meta({
+        description:
+          'who sells, at the foot of statements and receipts: name, address and VAT ID, `;` between lines',
+        unset: 'nothing',
+      }),
+  },
+  'The journal': {
+    JOURNAL: journal.optional().meta({
+      description:
+        'accounts of the [journal](../explanation/journal.md#accounts) and the ledger that reads it, as JSON',
+      unset: 'accounts of SKR 04',
+    }),
+  },
   'Seals and traces': {
     SEAL_EVERY_MINUTES: wholeNumber(1, 44_640).optional().meta({
       description: 'how often the service [seals](../how-to/audit.md#seal-the-log) the log',
@@ -309,6 +340,8 @@ export const environment = z.object({
   ...VARIABLES['Reading documents'],
   ...VARIABLES['Uploads, and how long things are kept'],
   ...VARIABLES['Browsers, proxies and webhooks'],
+  ...VARIABLES['Statements and receipts'],
+  ...VARIABLES['The journal'],
   ...VARIABLES['Seals and traces'],
 });
 

@@ -47,6 +47,7 @@ export const PROBLEMS = {
   key_not_found: { status: 404, title: 'There is no such API key' },
   model_pricing_not_found: { status: 404, title: 'There is no price for this model' },
   fx_rate_not_found: { status: 404, title: 'There is no such exchange rate' },
+  receipt_not_found: { status: 404, title: 'There is no such receipt' },
   refund_not_found: { status: 404, title: 'There is no such refund' },
   original_grant_not_found: { status: 404, title: 'The sale to refund does not exist' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },

@@ -114,7 +114,8 @@ const followsLast = (
 
 const lastRevision = (file: LogFile, stream: string): number =>
   (file.rows('SELECT coalesce(max(revision), -1) FROM events WHERE stream = ?', stream)[0]?.[0] as
-    number | undefined) ?? -1;
+    | number
+    | undefined) ?? -1;
 
 const INSERT = `INSERT INTO events (position, stream, revision, category, id, type, data, metadata, log_digest)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;

@@ -309,7 +309,11 @@ export type BookSaleRate = Command<
 >;
 
 type DerivedOfRefund =
-  'credits' | 'currency' | 'gross_amount_minor' | 'vat_amount_minor' | 'provider_fee_minor';
+  | 'credits'
+  | 'currency'
+  | 'gross_amount_minor'
+  | 'vat_amount_minor'
+  | 'provider_fee_minor';
 
 type Refund = AccountEventOf<'CreditsRefunded'>['data'];
 

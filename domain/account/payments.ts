@@ -67,11 +67,7 @@ export const shareOf = (whole: number, part: number, of: number): number =>
  * The share of what was refunded so far and is refunded now, half-even, less what was taken of it: so that the parts
  * add up to the whole.
  */
-const cumulated = (
-  whole: number,
-  refunded: { readonly gross: number; readonly taken: number },
-  of: number,
-) =>
+const cumulated = (whole: number, refunded: { readonly gross: number; readonly taken: number }, of: number) =>
   of === 0 ? 0 : Number(divideHalfEven(BigInt(whole) * BigInt(refunded.gross), BigInt(of))) - refunded.taken;
 
 /**

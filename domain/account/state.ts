@@ -425,7 +425,8 @@ const released = (state: AccountState, holdId: string): AccountState => {
 
 const settled = (state: AccountState, operation: string, holdId: string): AccountState => {
   const open = withoutHold(state, holdId);
-  return closed({ ...open, operations: open.operations.set(operation, holdId) }, operation);
+  const isKnown = open.operations.get(operation) === holdId;
+  return closed(isKnown ? open : { ...open, operations: open.operations.set(operation, holdId) }, operation);
 };
 
 const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState => {

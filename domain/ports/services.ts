@@ -374,3 +374,40 @@ export interface WebhookAnswer {
  * itself: within a limit of its own, and at once when the signal aborts.
  */
 export type WebhookTransport = (request: WebhookRequest) => Promise<WebhookAnswer>;
+
+/** A column of a paper's table. */
+export interface PaperColumn {
+  readonly title: string;
+  /** Part of the width; those of all columns are put in relation. */
+  readonly share: number;
+  /** Amounts stand at the right end. */
+  readonly isAmount?: boolean;
+}
+
+/** A statement or a receipt as it is printed: texts in their places. The same paper is the same file, byte for byte. */
+export interface Paper {
+  readonly title: string;
+  /** Its number, or what stands in its place. */
+  readonly number: string;
+  /** Lines of the addressee. */
+  readonly to: readonly string[];
+  /** Names with values, beside the addressee. */
+  readonly facts: readonly (readonly [string, string])[];
+  readonly columns: readonly PaperColumn[];
+  readonly rows: readonly {
+    readonly cells: readonly string[];
+    /** A balance or a total. */
+    readonly isStrong?: boolean;
+  }[];
+  /** Lines at the end of the last page. */
+  readonly notes: readonly string[];
+  /** Lines at the foot of each page. */
+  readonly foot: readonly string[];
+  /** The time that the file bears: of what it is about, never of its making. RFC 3339 UTC. */
+  readonly dated: string;
+}
+
+/** Makes PDF files. */
+export interface Printer {
+  readonly print: (paper: Paper) => Promise<Uint8Array>;
+}

@@ -173,8 +173,7 @@ const BEGUN_SHARE = 0.7;
  */
 function wrapsByRow(cells: readonly Line[], lines: readonly Line[]): boolean {
   if (cells.length < CELLS_MIN || lines.length <= cells.length) return false;
-  const bottoms = cells.map(bottomOf);
-  const isLevel = (line: Line): boolean => bottoms.some((bottom) => Math.abs(bottom - bottomOf(line)) < 1.5);
+  const isLevel = levelWith(cells, lines);
   if (lines.filter(isLevel).length < 0.9 * cells.length) return false;
   const right = Math.max(...lines.map((line) => around(line.map(({ box }) => box))[2]));
   const breaks = lines.slice(1).map((line, i) => ({
@@ -212,11 +211,31 @@ function blocksOf(atoms: readonly Atom[], gap: number): readonly ReadonlySet<Ato
   return blocks;
 }
 
-/** How many rows of one side stand level with one of the other. */
-function levelRows(left: readonly (readonly Atom[])[], right: readonly (readonly Atom[])[]): number {
-  const bottoms = left.map(bottomOf);
-  return right.filter((row) => bottoms.some((bottom) => Math.abs(bottom - bottomOf(row)) < 1.5)).length;
+/** Points that lines of one row may differ by. */
+const LEVEL = 1.5;
+/** The share of its size that a line reaches below its baseline. */
+const DESCENT = 0.21;
+
+const sizeOf = (line: Line): number => Math.max(...line.map(({ size }) => size));
+const baselineOf = (line: Line): number => bottomOf(line) - DESCENT * sizeOf(line);
+
+/**
+ * Tells whether a line stands level with one of others: by its foot, or by its baseline, since letters of two sizes
+ * have their feet at two heights. Whichever more of the lines share counts for all of them.
+ */
+function levelWith(others: readonly Line[], lines: readonly Line[]): (line: Line) => boolean {
+  const [byFoot, byBaseline] = [levelBy(bottomOf, others), levelBy(baselineOf, others)] as const;
+  return lines.filter(byBaseline).length > lines.filter(byFoot).length ? byBaseline : byFoot;
 }
+
+const levelBy = (heightIn: (line: Line) => number, others: readonly Line[]): ((line: Line) => boolean) => {
+  const heights = others.map(heightIn);
+  return (line) => heights.some((height) => Math.abs(height - heightIn(line)) < LEVEL);
+};
+
+/** How many rows of one side stand level with one of the other. */
+const levelRows = (left: readonly Line[], right: readonly Line[]): number =>
+  right.filter(levelWith(left, right)).length;
 
 /** Lines of many characters that mostly fill their column. */
 function isProse(atoms: readonly Atom[]): boolean {

@@ -53,7 +53,8 @@ const breakerOf = (state: State, nowMs: () => number): Breaker => ({
 });
 
 export type Attempt<T> =
-  { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'fault'; readonly fault: Fault };
+  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'fault'; readonly fault: Fault };
 
 interface AttemptPlan {
   /** Attempts after the first. */

@@ -67,7 +67,8 @@ export interface OpenCall {
 }
 
 type Called<T> =
-  { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly failure: ModelFailure };
+  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'failed'; readonly failure: ModelFailure };
 
 type Once<T> = (call: OpenCall) => Promise<Attempt<T>>;
 

@@ -29,7 +29,8 @@ export interface PagePicture {
 
 /** `pages` is empty for formats without pages to look at: office files, mail, text. */
 export type PicturesResult =
-  { readonly kind: 'ok'; readonly mimeType: string; readonly pages: readonly PagePicture[] } | ParseFailure;
+  | { readonly kind: 'ok'; readonly mimeType: string; readonly pages: readonly PagePicture[] }
+  | ParseFailure;
 
 /** A page that a model was to read, and what came of it. */
 export type PageReading =

@@ -54,7 +54,9 @@ export interface ModelFailed {
 
 export type ModelExtractionResult = ExtractionResult | ModelFailed;
 export type ModelConversionResult =
-  { readonly kind: 'ok'; readonly rendition: Rendition } | ParseFailure | ModelFailed;
+  | { readonly kind: 'ok'; readonly rendition: Rendition }
+  | ParseFailure
+  | ModelFailed;
 
 /**
  * Work on a document in which a model takes part. `extract`: at least one channel has a model; `ocr` counts

@@ -1,6 +1,11 @@
 /** Why a message is not taken for one of the service. */
 export type WebhookFault =
-  'missing_headers' | 'malformed' | 'too_old' | 'too_new' | 'wrong_signature' | 'bad_secret';
+  | 'missing_headers'
+  | 'malformed'
+  | 'too_old'
+  | 'too_new'
+  | 'wrong_signature'
+  | 'bad_secret';
 
 const SENTENCES: Readonly<Record<WebhookFault, string>> = {
   missing_headers: 'webhook-id, webhook-timestamp or webhook-signature is missing',

@@ -1,9 +1,7 @@
 import type { TenantLimits } from '../server/limits.ts';
-import type { AccountWriter } from '../writer/accountWriter.ts';
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
-import type { Queries, ReadYourWrites } from '../queries/queries.ts';
+import type { Queries } from '../queries/queries.ts';
 import { plan } from '../../domain/account/messages.ts';
 import {
   booleanText,
@@ -14,6 +12,7 @@ import {
   minorOut,
   pageFacts,
   pageIn,
+  pageMembers,
   pageOf,
   pagingQuery,
   plainText,
@@ -25,34 +24,29 @@ import {
   zoned,
 } from './basics.ts';
 import { routesOver } from '../server/routes.ts';
-import { accountRejections } from './rejections.ts';
-import { setPlanRequest, setPlanResponse } from './credits.ts';
 import { activePriceList } from '../../domain/priceList.ts';
-import { invalid, retryLater } from '../server/problems.ts';
-import type { Reconciliation } from '../../projections/reconciliation.ts';
+import { invalid } from '../server/problems.ts';
+import type { LedgerItem } from '../../projections/ledgerPages.ts';
 
 /** What these routes need. */
 export interface AccountsDeps {
-  readonly accounts: AccountWriter;
   readonly reference: ReferenceData;
   readonly queries: Pick<
     Queries,
     | 'balanceOfTenant'
     | 'ledgerOfTenant'
     | 'openHoldsOfTenant'
-    | 'reconciliation'
     | 'tenants'
     | 'usageDaysOfTenant'
     | 'usageOfTenant'
   >;
-  readonly reads: ReadYourWrites;
   /** Which log the read models are of; null: not known yet. */
   readonly logId: () => string | null;
   /** What holds for each tenant, as this process knows it. */
   readonly limits: TenantLimits;
 }
 
-const { get, post } = routesOver<AccountsDeps>();
+const { get } = routesOver<AccountsDeps>();
 
 /** A tenant's row, its remaining free pages, and the part of both that is shown; undefined: no such tenant. */
 const tenantBalance = async (
@@ -72,6 +66,7 @@ const tenantBalance = async (
     grants_count,
     created_at,
     last_activity_at,
+    last_used_at: _,
     ...members
   } = row;
   const { free_pages: allowance } = terms;
@@ -197,22 +192,6 @@ export const quoteResponse = z
   })
   .meta({ id: 'QuoteResponse' });
 
-const tenantItem = z
-  .strictObject({
-    tenant_id: z.string(),
-    plan,
-    balance_credits: creditsOut,
-    held_credits: creditsOut,
-    total_credits_purchased: creditsOut,
-    total_credits_used: creditsOut,
-    free_pages_remaining: z.int(),
-    created_at: instantOut,
-    last_activity_at: instantOut,
-  })
-  .meta({ id: 'TenantItem' });
-
-const tenantList = pageOf(tenantItem, 'AdminTenantListResponse');
-
 /** Members that rows of one kind have: sales and refunds, or adjustments. */
 const membersOfKinds = z
   .strictObject({
@@ -242,7 +221,18 @@ const ledgerItem = z
   })
   .meta({ id: 'LedgerItem', description: 'A posting; its kind decides which further members it has.' });
 
-const tenantLedger = pageOf(ledgerItem, 'AdminTenantLedgerResponse');
+const tenantLedger = z
+  .strictObject({
+    items: z.array(ledgerItem),
+    ...pageMembers,
+    opening_balance_credits: creditsOut.nullable().meta({
+      description: 'Balance before the oldest row of the page; null: it has none.',
+    }),
+    closing_balance_credits: creditsOut.nullable().meta({
+      description: 'Balance after the newest row of the page; null: it has none.',
+    }),
+  })
+  .meta({ id: 'AdminTenantLedgerResponse' });
 
 const sums = {
   operations: z.int(),
@@ -267,35 +257,19 @@ export const usageStatsResponse = z
   })
   .meta({ id: 'AdminUsageStatsResponse' });
 
-const reconciliationRow = z
-  .strictObject({
-    tenant_id: z.string(),
-    grants_credits: creditsOut,
-    adjustments_credits: creditsOut,
-    burns_credits: creditsOut,
-    expected_balance_credits: creditsOut,
-    balance_credits: creditsOut,
-    drift_credits: creditsOut,
-  })
-  .meta({ id: 'ReconciliationRow' });
-
-const reconciliationResponse = z
-  .strictObject({
-    checked_at: instantOut,
-    log_id: logIdOut,
-    position: z.string().nullable().meta({ description: 'Position in the event log of these figures.' }),
-    tenants_checked: z.int(),
-    drifted: z.array(reconciliationRow),
-    ok: z.array(reconciliationRow).optional(),
-  })
-  .meta({ id: 'ReconciliationResponse' });
+/** A posting as its tenant sees it: which operator acted is none of its business. */
+const withoutActor = (item: LedgerItem): LedgerItem => {
+  const { actor: _, ...shown } = item as LedgerItem & { readonly actor?: unknown };
+  return shown;
+};
 
 export const listTenantLedger = get(
   '/v1/admin/tenants/{tenant_id}/ledger',
   {
     summary: "A tenant's postings of all kinds, newest first",
-    description: '`balance_after` of the newest row is the balance.',
-    access: 'admin',
+    description:
+      '`balance_after` of the newest row is the balance. A tenant’s own key reads its own, without who acted.',
+    access: 'any',
     tenant: 'path',
     params: tenantParams,
     query: zoned({
@@ -314,64 +288,13 @@ export const listTenantLedger = get(
     const page = { ...pageIn(request.query), tenant_id, from: from_date, to: to_date, operation };
     const found = await queries.ledgerOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
-    return { items: [...found.items], ...pageFacts(page, found) };
-  },
-);
-
-export const listTenants = get(
-  '/v1/admin/tenants',
-  {
-    summary: 'All tenants with their balances, newest first',
-    description: '`search` is part of a tenant ID; upper and lower case are the same.',
-    access: 'admin',
-    query: z.object({ ...pagingQuery, search: plainText(0, 128).optional() }),
-    reply: { status: 200, schema: tenantList },
-    reads: 'all',
-  },
-  async (request, deps) => {
-    const { free_pages: allowance } = (await activeConfig(deps.reference)).terms;
-    const found = await deps.queries.tenants({ ...pageIn(request.query), search: request.query.search });
+    const [newest, oldest] = [found.items[0], found.items.at(-1)];
     return {
-      items: found.items.map((row) => ({
-        tenant_id: row.tenant_id,
-        plan: row.plan,
-        balance_credits: row.balance_credits,
-        held_credits: row.held_credits,
-        total_credits_purchased: row.total_credits_purchased,
-        total_credits_used: row.total_credits_used,
-        free_pages_remaining: Math.max(0, allowance - row.free_pages_used - row.free_pages_held),
-        created_at: row.created_at,
-        last_activity_at: row.last_activity_at,
-      })),
-      ...pageFacts(request.query, found),
+      items: request.caller.role === 'admin' ? [...found.items] : found.items.map(withoutActor),
+      ...pageFacts(page, found),
+      opening_balance_credits: oldest === undefined ? null : oldest.balance_after - oldest.credits_delta,
+      closing_balance_credits: newest?.balance_after ?? null,
     };
-  },
-);
-
-export const setPlan = post(
-  '/v1/admin/tenants/{tenant_id}/set-plan',
-  {
-    summary: "Set a tenant's plan",
-    description: 'The plan decides how many pages a month are free and what may be trained.',
-    access: 'admin',
-    tenant: 'path',
-    params: tenantParams,
-    body: setPlanRequest,
-    reply: { status: 200, schema: setPlanResponse },
-    problems: ['busy'],
-  },
-  async ({ params: { tenant_id }, body, meta, doneOr }, { accounts, reads }) => {
-    const data = { tenant_id, plan: body.plan, reason: body.reason ?? null };
-    const { events, state, position } = doneOr(
-      await accounts.execute({ type: 'SetPlan', data, meta }),
-      accountRejections<never>(),
-    );
-    reads.note(tenant_id, position);
-    const set = events.find(({ type }) => type === 'PlanSet');
-    if (set?.type !== 'PlanSet')
-      return { tenant_id, plan: state.plan, previous_plan: state.plan, changed: false, set_at: meta.now };
-    const { plan, previous_plan, set_at } = set.data;
-    return { tenant_id, plan, previous_plan, changed: plan !== previous_plan, set_at };
   },
 );
 
@@ -493,50 +416,5 @@ export const listUsage = get(
       kind: item.kind === 'usage' ? ('usage' as const) : ('admin_adjustment' as const),
     }));
     return { items, ...pageFacts(request.query, found) };
-  },
-);
-
-const ATTEMPTS = 20;
-const RETRY_MS = 50;
-
-/** A read model that is being replaced is at another position for a moment; a stopped one stays there. */
-const compared = async ({ queries }: AccountsDeps, includeOk: boolean): Promise<Reconciliation> => {
-  for (let attempt = 1; ; attempt += 1) {
-    const found = await queries.reconciliation(includeOk);
-    if ('rows' in found) return found;
-    if (attempt === ATTEMPTS)
-      throw retryLater(
-        'not_ready',
-        `The read model ${found.behind} (${found.state}) is behind the others. See /health and ` +
-          `\`quire projections status\`.`,
-      );
-    await pause(RETRY_MS);
-  }
-};
-
-export const getReconciliation = get(
-  '/v1/admin/reconciliation',
-  {
-    summary: 'Compare grants, ledger and balances of every tenant',
-    description:
-      'Anything in `drifted` is an alert. `drift_credits` is the excess of the balance or, if the balance is right, ' +
-      'of the ledger.',
-    access: 'admin',
-    query: z.object({ include_ok: booleanText.default(false) }),
-    reply: { status: 200, schema: reconciliationResponse },
-    problems: ['not_ready'],
-    reads: 'all',
-  },
-  async (request, deps) => {
-    const { include_ok } = request.query;
-    const { position, tenants_checked, rows } = await compared(deps, include_ok);
-    return {
-      checked_at: request.meta.now,
-      log_id: deps.logId(),
-      position: position === null ? null : String(position),
-      tenants_checked,
-      drifted: rows.filter(({ drift_credits }) => drift_credits !== 0),
-      ...(include_ok && { ok: rows.filter(({ drift_credits }) => drift_credits === 0) }),
-    };
   },
 );

@@ -234,8 +234,8 @@ export const getBalanceAt = get(
       "Computed from the account's own events by the rules that decide about money, not read from a table. Every " +
       'event up to `at` (time of recording, or of booking where that month was closed) or `position` counts; ' +
       'without both, all do. `event` is the last one that counts. The time it takes grows with the number of events ' +
-      'of the account.',
-    access: 'admin',
+      'of the account. A tenant’s own key reads its own.',
+    access: 'any',
     tenant: 'path',
     bucket: 'heavy',
     params: tenantParams,

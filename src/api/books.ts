@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import {
   calendarMonth,
@@ -6,15 +7,17 @@ import {
   type MonthNotReopenable,
 } from '../../domain/books.ts';
 import type { BooksCommands, BooksView, ClosedMonth } from '../commands/books.ts';
-import { ALL_TENANTS, type ReadYourWrites } from '../queries/queries.ts';
+import type { Reconciliation } from '../../projections/reconciliation.ts';
+import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
 import { neverRejected, problem, retryLater, type Sentences } from '../server/problems.ts';
 import { routesOver } from '../server/routes.ts';
-import { instantOut, logIdOut, plainText, whoOut } from './basics.ts';
+import { booleanText, creditsOut, instantOut, logIdOut, plainText, whoOut } from './basics.ts';
 import { closedReport, closingMembers, closingOf, type FiguredMonth, marginMembers } from './reports.ts';
 
 /** What these routes need. */
 export interface BooksDeps {
   readonly books: BooksCommands;
+  readonly queries: Pick<Queries, 'reconciliation'>;
   readonly reads: Pick<ReadYourWrites, 'note'>;
   /** Which log the closings are of; null: not known yet. */
   readonly logId: () => string | null;
@@ -187,5 +190,73 @@ export const reopenMonth = post(
     if (event?.type !== 'MonthReopened') throw new Error('a month was opened again without an event');
     const { closing: number, reopened_at, reopened_by } = event.data;
     return { month, number, reason, reopened_at, reopened_by };
+  },
+);
+
+const reconciliationRow = z
+  .strictObject({
+    tenant_id: z.string(),
+    grants_credits: creditsOut,
+    adjustments_credits: creditsOut,
+    burns_credits: creditsOut,
+    expected_balance_credits: creditsOut,
+    balance_credits: creditsOut,
+    drift_credits: creditsOut,
+  })
+  .meta({ id: 'ReconciliationRow' });
+
+const reconciliationResponse = z
+  .strictObject({
+    checked_at: instantOut,
+    log_id: logIdOut,
+    position: z.string().nullable().meta({ description: 'Position in the event log of these figures.' }),
+    tenants_checked: z.int(),
+    drifted: z.array(reconciliationRow),
+    ok: z.array(reconciliationRow).optional(),
+  })
+  .meta({ id: 'ReconciliationResponse' });
+
+const ATTEMPTS = 20;
+const RETRY_MS = 50;
+
+/** A read model that is being replaced is at another position for a moment; a stopped one stays there. */
+const compared = async ({ queries }: BooksDeps, includeOk: boolean): Promise<Reconciliation> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await queries.reconciliation(includeOk);
+    if ('rows' in found) return found;
+    if (attempt === ATTEMPTS)
+      throw retryLater(
+        'not_ready',
+        `The read model ${found.behind} (${found.state}) is behind the others. See /health and ` +
+          `\`quire projections status\`.`,
+      );
+    await pause(RETRY_MS);
+  }
+};
+
+export const getReconciliation = get(
+  '/v1/admin/reconciliation',
+  {
+    summary: 'Compare grants, ledger and balances of every tenant',
+    description:
+      'Anything in `drifted` is an alert. `drift_credits` is the excess of the balance or, if the balance is right, ' +
+      'of the ledger.',
+    access: 'admin',
+    query: z.object({ include_ok: booleanText.default(false) }),
+    reply: { status: 200, schema: reconciliationResponse },
+    problems: ['not_ready'],
+    reads: 'all',
+  },
+  async (request, deps) => {
+    const { include_ok } = request.query;
+    const { position, tenants_checked, rows } = await compared(deps, include_ok);
+    return {
+      checked_at: request.meta.now,
+      log_id: deps.logId(),
+      position: position === null ? null : String(position),
+      tenants_checked,
+      drifted: rows.filter(({ drift_credits }) => drift_credits !== 0),
+      ...(include_ok && { ok: rows.filter(({ drift_credits }) => drift_credits === 0) }),
+    };
   },
 );

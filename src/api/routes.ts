@@ -39,7 +39,7 @@ import {
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
-import { closeMonth, listClosedMonths, reopenMonth, type BooksDeps } from './books.ts';
+import { closeMonth, getReconciliation, listClosedMonths, reopenMonth, type BooksDeps } from './books.ts';
 import {
   createAdminBillingConfig,
   createBillingConfig,
@@ -51,6 +51,9 @@ import {
   setBillingRate,
   type BillingConfigDeps,
 } from './billingConfig.ts';
+import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './billingDetails.ts';
+import { getReceipt, type ReceiptsDeps } from './receipts.ts';
+import { getStatement, listStatements, type StatementsDeps } from './statements.ts';
 import {
   createApiKey,
   flushApiKeyCache,
@@ -112,13 +115,10 @@ import {
 } from './prices.ts';
 import {
   getBalance,
-  getReconciliation,
   getTenantInfo,
   getUsageDays,
   listTenantLedger,
-  listTenants,
   listUsage,
-  setPlan,
   type AccountsDeps,
 } from './accounts.ts';
 import {
@@ -129,6 +129,8 @@ import {
   getUsageStats,
   type ReportsDeps,
 } from './reports.ts';
+import { getDeferredRevenue, getJournal, type JournalDeps } from './journal.ts';
+import { listTenants, setPlan, type TenantsDeps } from './tenants.ts';
 import { getTaxReport, listOpenPayments, listPayments, type PaymentsDeps } from './payments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
@@ -175,6 +177,7 @@ export type ApiDeps = AccountsDeps &
   AuditsDeps &
   BatchesDeps &
   BillingConfigDeps &
+  BillingDetailsDeps &
   BooksDeps &
   CanonicalDeps &
   ConfigsDeps &
@@ -184,16 +187,20 @@ export type ApiDeps = AccountsDeps &
   DocumentsDeps &
   EvaluationsDeps &
   EvaluationSetsDeps &
+  JournalDeps &
   ModelCostsDeps &
   OperationsDeps &
   PaymentsDeps &
   PricesDeps &
   RateLimitsDeps &
   RetentionDeps &
+  ReceiptsDeps &
   ReportsDeps &
   ReviewsDeps &
   ServiceDeps &
   SessionsDeps &
+  StatementsDeps &
+  TenantsDeps &
   TrainingDeps &
   WebhooksDeps &
   WorkDeps;
@@ -258,10 +265,13 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getBillingRates,
     getCreditPrices,
     getQuote,
+    getReceipt,
+    getStatement,
     getTenantInfo,
     getTrainingQuote,
     getUsageDays,
     listGrants,
+    listStatements,
     listUsage,
     refundCredits,
     reverseRefund,
@@ -310,6 +320,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     flushRateLimitCache,
     getAdminCreditPrices,
     getBillingConfigHistory,
+    getBillingDetails,
     getFxRate,
     getRateLimits,
     getRetention,
@@ -323,6 +334,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     publishFxRates,
     revokeApiKey,
     rotateApiKey,
+    setBillingDetails,
     setPlan,
     setPricing,
     setRateLimits,
@@ -332,7 +344,9 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     closeMonth,
     getCostsByDocument,
     getCostsByTask,
+    getDeferredRevenue,
     getFreeTierSubsidy,
+    getJournal,
     getLlmCostsOfJob,
     getMarginReport,
     getMissingPricing,

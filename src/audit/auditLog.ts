@@ -6,6 +6,7 @@ import { deploymentStream } from '../../domain/deployment.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
 import { ERASURES_STREAM } from '../../domain/erasure.ts';
 import { placesStream } from '../../domain/places.ts';
+import { billingDetailsStream } from '../../domain/billingDetails.ts';
 import { TENANT_RETENTION_STREAM } from '../../domain/retention.ts';
 import { retentionStream } from '../../domain/webhook.ts';
 import { accountOf, type AuditedEvent, auditedEvent, isJson, recordedAt } from './auditedEvent.ts';
@@ -60,10 +61,11 @@ const evaluationNamedAs = ({ type, data }: AuditedEvent): string | undefined => 
   }
 };
 
-/** As `namedAs`, of places, of months, and of tenants that are erased or keep things for days of their own. */
+/** As `namedAs`, of places, of months, and of tenants: their erasure, their days, their billing details. */
 const placesNamedAs = (event: AuditedEvent): string | undefined => {
   if (event.type === 'TenantErased' || event.type === 'TenantErasureEnded') return ERASURES_STREAM;
   if (event.type === 'RetentionSet') return TENANT_RETENTION_STREAM;
+  if (event.type === 'BillingDetailsSet') return billingDetailsStream(event.data.tenant_id);
   if ('closing' in event.data) return BOOKS_STREAM;
   return event.type === 'PlaceTaken' ? placesStream(event.data) : undefined;
 };

@@ -34,6 +34,7 @@ const newRow = (tenant_id: string, at: string): BalanceRow => ({
   plan: null,
   created_at: at,
   last_activity_at: at,
+  last_used_at: null,
 });
 
 /** Facts of sales that became known later: they move no credits. */
@@ -69,6 +70,7 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
     CreditsBurned: ({ data }, row) => {
       row.used_credits += BigInt(data.credits);
       row.free_pages_used += BigInt(data.free_pages);
+      row.last_used_at = data.created_at;
       close(row, data.hold_id);
     },
   });
@@ -122,7 +124,8 @@ const soldGrant = (event: AuditedEventOf<'CreditsGranted'>) => ({
 });
 
 type Sold =
-  Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd' | 'fx_rate_date'> | undefined;
+  | Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd' | 'fx_rate_date'>
+  | undefined;
 
 const reversedGrant = (event: AuditedEventOf<'RefundReversed'>, sale: Sold): ExpectedRow<typeof grants> => ({
   ...moneyOf(event),

@@ -54,6 +54,10 @@ export interface Moves {
   refunded: bigint;
   /** What was booked for a sale, by facts that became known after it. */
   booked: bigint;
+  /** VAT that is owed, by currency. */
+  readonly vatDue: Map<string, bigint>;
+  /** The lots that are not as before. */
+  readonly touched: Set<BookedLot>;
 }
 
 export interface MarginBook {
@@ -62,7 +66,10 @@ export interface MarginBook {
 }
 
 export const noWorth = (): Worth => ({ net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n });
-const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n, booked: 0n });
+const noMoves = (): Moves => ({
+  ...{ trueUps: new Map(), used: new Map(), vatDue: new Map(), touched: new Set() },
+  ...{ refunded: 0n, booked: 0n },
+});
 const leftOf = ({ credits, gone }: BookedLot): bigint => credits - gone;
 
 const each = (of: (part: (typeof PARTS)[number]) => bigint): Worth => ({
@@ -86,7 +93,15 @@ const restart = (lot: BookedLot, credits: bigint, value: Worth): void => {
 
 const rest = (lot: BookedLot): Worth => each((part) => lot.value[part] - lot.shown[part]);
 
+/** Credits of a lot that are not gone, net value that remains paid for it, and what of that is not recognised. */
+export const standOf = (lot: BookedLot) => ({
+  credits: leftOf(lot),
+  paid: lot.worth(lot.paid).net - lot.worth(lot.back).net,
+  deferred: rest(lot).net,
+});
+
 const remove = (lot: BookedLot, credits: bigint, moves: Moves): void => {
+  moves.touched.add(lot);
   const [value, left] = [rest(lot), leftOf(lot)];
   const kept = each((part) => (credits === left ? 0n : value[part] - floorOf(value[part] * credits, left)));
   trueUp(moves, lot, value.net - kept.net);
@@ -118,6 +133,12 @@ const takeBack = (book: MarginBook, credits: bigint, moves: Moves): void => {
 /** A new lot fills the hole first. */
 const openLot = (book: MarginBook, lot: BookedLot, moves: Moves): void => {
   book.lots.push(lot);
+  moves.touched.add(lot);
+  // A sale at a loss: nothing of it waits for use.
+  if (lot.value.net < 0n) {
+    trueUp(moves, lot, lot.value.net);
+    lot.value = noWorth();
+  }
   const filled = book.hole < lot.credits ? book.hole : lot.credits;
   if (filled > 0n) remove(lot, filled, moves);
   book.hole -= filled;
@@ -136,6 +157,7 @@ const useUp = (book: MarginBook, credits: bigint, moves: Moves): void => {
     const part = wanted < leftOf(lot) ? wanted : leftOf(lot);
     if (part === 0n) continue;
     lot.gone += part;
+    moves.touched.add(lot);
     wanted -= part;
     const used = usedOf(moves, lot.currency);
     used[lot.kind] += part;
@@ -177,6 +199,8 @@ const giveBack = (
   lot.back = plus(lot.back, coins);
   const after = lot.worth(lot.back);
   moves.refunded = after.net - before.net;
+  moves.vatDue.set(lot.currency, before.vat - after.vat);
+  moves.touched.add(lot);
   const own = credits < leftOf(lot) ? credits : leftOf(lot);
   const value = rest(lot);
   for (const part of PARTS) value[part] -= after[part] - before[part];
@@ -192,10 +216,13 @@ const giveBack = (
 
 /** A lot after its money or its rate turned out otherwise, as if it had always been so; the rest is made up for. */
 const restate = (lot: BookedLot, change: (lot: BookedLot) => void, moves: Moves): void => {
-  const [paid, back] = [lot.worth(lot.paid).net, lot.worth(lot.back).net];
+  const [paid, back] = [lot.worth(lot.paid), lot.worth(lot.back)];
   change(lot);
-  moves.booked = lot.worth(lot.paid).net - paid;
-  moves.refunded = lot.worth(lot.back).net - back;
+  const [paidNow, backNow] = [lot.worth(lot.paid), lot.worth(lot.back)];
+  moves.booked = paidNow.net - paid.net;
+  moves.refunded = backNow.net - back.net;
+  moves.vatDue.set(lot.currency, paidNow.vat - paid.vat - (backNow.vat - back.vat));
+  moves.touched.add(lot);
   const left = leftOf(lot);
   const later = dueLater(lot, left);
   trueUp(moves, lot, rest(lot).net + moves.booked - moves.refunded - later.net);
@@ -212,7 +239,10 @@ const putBack = (
   if (lot === undefined) return false;
   const before = lot.worth(lot.back);
   lot.back = plus(lot.back, [-coins[0], -coins[1], -coins[2]]);
-  moves.refunded = lot.worth(lot.back).net - before.net;
+  const after = lot.worth(lot.back);
+  moves.refunded = after.net - before.net;
+  moves.vatDue.set(lot.currency, before.vat - after.vat);
+  moves.touched.add(lot);
   const owned = rest(lot).net - moves.refunded;
   lot.ever += credits;
   const left = leftOf(lot) + credits;
@@ -305,9 +335,12 @@ const learn = (book: MarginBook, { type, data }: Learnt, moves: Moves): boolean 
 export const post = (book: MarginBook, event: Posted): Moves | undefined => {
   const moves = noMoves();
   switch (event.type) {
-    case 'CreditsGranted':
-      openLot(book, saleLot(event.data, event.position), moves);
+    case 'CreditsGranted': {
+      const lot = saleLot(event.data, event.position);
+      openLot(book, lot, moves);
+      moves.vatDue.set(lot.currency, lot.worth(lot.paid).vat);
       return moves;
+    }
     case 'SaleDetailsAdded':
     case 'SaleRateBooked':
       return learn(book, event, moves) ? moves : undefined;

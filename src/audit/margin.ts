@@ -4,6 +4,7 @@ import {
   type AuditedEvent,
   type AuditedEventOf,
   byType,
+  type Emit,
   type ExpectedModel,
   type ExpectedRow,
   type ExpectedSum,
@@ -21,11 +22,12 @@ import {
   marginDeficits,
   marginLots,
 } from '../../projections/marginTables.ts';
+import { marginLotDays, marginUses } from '../../projections/recognition.ts';
 import { allZero, type Exact, noSums, type RowOf, sumsOf } from '../../projections/engine/table.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
 import type { BillingRate, BillingTerms } from '../../domain/billingConfig.ts';
 import { type Findings, wrong } from './findings.ts';
-import { type MarginBook, type Moves, post } from './lots.ts';
+import { type MarginBook, type Moves, post, standOf } from './lots.ts';
 
 type Burn = RowOf<typeof BURN_SUMS, Exact>;
 type Booking = RowOf<typeof BOOKING_SUMS, Exact>;
@@ -112,13 +114,79 @@ const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow
   ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
 });
 
+/** The text key of an event's entry in the journal, and what it is about. */
+const entryOf = ({ type, data }: AuditedEvent): { readonly kind: string; readonly entry_id: string } => {
+  if (type === 'CreditsGranted') return { kind: 'sale', entry_id: data.grant_id };
+  if (type === 'SaleDetailsAdded') return { kind: 'sale_details', entry_id: data.grant_id };
+  if (type === 'SaleRateBooked')
+    return { kind: data.previous_rate === null ? 'rate' : 'rate_correction', entry_id: data.grant_id };
+  if (type === 'CreditsRefunded') return { kind: 'refund', entry_id: data.refund_id };
+  if (type === 'RefundReversed') return { kind: 'reversal', entry_id: data.reversal_id };
+  if (type === 'CreditsAdjusted') return { kind: 'adjustment', entry_id: data.adjustment_id };
+  return { kind: 'use', entry_id: '' };
+};
+
+/** Sums by lot and day, and by what the use of a day was for. */
+const recognition = (emit: Emit) => {
+  const lotDays = keptRows<typeof marginLotDays, ExpectedSum<typeof marginLotDays>>(marginLotDays, emit);
+  const uses = keptRows<typeof marginUses, ExpectedSum<typeof marginUses>>(marginUses, emit);
+  const stands = new Map<MarginBook['lots'][number], ReturnType<typeof standOf>>();
+  const noteLots = (tenant_id: string, day: string, { touched }: Moves): void => {
+    for (const lot of touched) {
+      const row = lotDays.at(`${tenant_id} ${lot.id} ${day}`, () => ({
+        ...noSums(marginLotDays.columns),
+        ...{ tenant_id, lot_id: lot.id, day, currency: lot.currency },
+      }));
+      const [before, now] = [stands.get(lot), standOf(lot)];
+      if (before === undefined) row.lots += 1n;
+      row.credits += now.credits - (before?.credits ?? 0n);
+      row.paid += now.paid - (before?.paid ?? 0n);
+      row.deferred += now.deferred - (before?.deferred ?? 0n);
+      stands.set(lot, now);
+    }
+  };
+  const noteUse = (tenant_id: string, day: string, used: Used): void => {
+    const { data, position, moves } = used;
+    if (data.credits === 0) return;
+    const { project_id, operation, billing_type } = data;
+    const api_key_id = data.api_key_id ?? '';
+    const key = [day, tenant_id, project_id, api_key_id, operation, billing_type];
+    const row = uses.at(JSON.stringify(key), () => ({
+      ...noSums(marginUses.columns),
+      ...{ day, tenant_id, project_id, api_key_id, operation, billing_type, last_position: position },
+    }));
+    row.last_position = position;
+    row.operations += 1n;
+    row.pages += BigInt(data.pages - data.free_pages);
+    row.credits += BigInt(data.credits);
+    for (const { net, fee } of moves.used.values()) {
+      row.net += net;
+      row.fee += fee;
+    }
+  };
+  return {
+    noteLots,
+    noteUse,
+    emitAll: (): void => {
+      lotDays.emitAll();
+      uses.emitAll();
+    },
+  };
+};
+
+type Used = Pick<AuditedEventOf<'CreditsBurned'>, 'data' | 'position'> & { readonly moves: Moves };
+
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */
 export const marginRows: ExpectedModel = {
   name: 'margin',
-  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays, marginBooks],
+  tables: [
+    ...[marginLots, marginDeficits, marginBurns, marginBookings, marginDays, marginBooks],
+    ...[marginLotDays, marginUses],
+  ],
   start: (emit) => {
     const books = new Map<string, MarginBook>();
     const open = openBooks();
+    const recognised = recognition(emit);
     const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
 
     const addToDay = (
@@ -144,12 +212,21 @@ export const marginRows: ExpectedModel = {
       const { created_at } = event.data;
       const booked_at = open.bookedAt(created_at);
       const placeOf = (currency: string) => ({ position: event.position, currency, created_at, booked_at });
-      const isBurn = event.type === 'CreditsBurned';
-      const burns = isBurn ? burnRows(moves) : new Map<string, Burn>();
-      const bookings = isBurn ? new Map<string, Booking>() : bookingRows(event, book, moves);
-      for (const [currency, sums] of burns) emit(marginBurns, { ...placeOf(currency), ...sums });
-      for (const [currency, sums] of bookings) emit(marginBookings, { ...placeOf(currency), ...sums });
-      for (const [currency, sums] of [...burns, ...bookings]) addToDay(placeOf(currency), sums);
+      const day = booked_at.slice(0, 10);
+      recognised.noteLots(tenant, day, moves);
+      if (event.type === 'CreditsBurned') {
+        for (const [currency, sums] of burnRows(moves)) {
+          emit(marginBurns, { ...placeOf(currency), ...sums });
+          addToDay(placeOf(currency), sums);
+        }
+        recognised.noteUse(tenant, day, { ...event, moves });
+        return;
+      }
+      for (const [currency, sums] of bookingRows(event, book, moves)) {
+        const own = { tenant_id: tenant, ...entryOf(event), vat_due: moves.vatDue.get(currency) ?? 0n };
+        emit(marginBookings, { ...placeOf(currency), ...own, ...sums });
+        addToDay(placeOf(currency), sums);
+      }
     };
     const finish = (): void => {
       for (const [tenant_id, { lots, hole }] of books) {
@@ -159,6 +236,7 @@ export const marginRows: ExpectedModel = {
       const opens_at = open.opensAt();
       if (opens_at !== undefined) emit(marginBooks, { stream: 'books', opens_at });
       days.emitAll();
+      recognised.emitAll();
     };
     return { apply, finish };
   },

@@ -181,7 +181,8 @@ export const addKeys = (program: Command): void => {
 };
 
 type Item =
-  { readonly progress: { readonly done: number; readonly of: number } } | { readonly rotated: Rotated };
+  | { readonly progress: { readonly done: number; readonly of: number } }
+  | { readonly rotated: Rotated };
 
 const textOf = ({ configs, webhooks, rotated, current, lost }: Rotated): string => {
   const holders = `${configs} saved configs and ${webhooks} webhooks`;

@@ -9,6 +9,7 @@ import { addBackup, addLog, addRestore } from './backup.ts';
 import { addDoctor } from './doctor.ts';
 import { addEvents, addFx, addPayments, addPricing, addSeal, addExport } from './records.ts';
 import { addEval, addTrain } from './train.ts';
+import { addMonthExport } from './export.ts';
 import { addExtract } from './extract.ts';
 import { addKeys, addSecrets, addSignInLink, addErasing, addVault } from './access.ts';
 import { addProjections } from './projections.ts';
@@ -98,6 +99,7 @@ export const quireProgram = (): Command => {
   addFx(program);
   addPricing(program);
   addPayments(program);
+  addMonthExport(program);
   addKeys(program);
   addSignInLink(program);
   addSecrets(program);

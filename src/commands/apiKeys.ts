@@ -29,6 +29,15 @@ import {
   tenantRetentionEvent,
   type TenantRetentionKind,
 } from '../../domain/retention.ts';
+import {
+  type BillingDetails,
+  billingDetails,
+  billingDetailsCodec,
+  type BillingDetailsKind,
+  billingDetailsStream,
+  type PlacedDetails,
+} from '../../domain/billingDetails.ts';
+import { withSealed } from '../writer/vault.ts';
 
 /** The stored form of a key: everything but the key. */
 export type KeyRecord = IssueApiKey['data'];
@@ -140,5 +149,39 @@ export const retentionCommands = (store: EventStore, installation: Retention, op
     kept: async (): Promise<KeptDays> => keptDays(installation, await stateOf('')),
     /** The settings of all tenants. */
     state: () => stateOf(''),
+  };
+};
+
+export type BillingDetailsCommands = ReturnType<typeof billingDetailsCommands>;
+
+const detailRules = {
+  decider: billingDetails,
+  codec: billingDetailsCodec,
+  streamOf: billingDetailsStream,
+};
+
+/** Who tenants are on their statements and receipts. From the log: with tokens in the place of texts. */
+export const billingDetailsCommands = (store: EventStore, options?: HandlerOptions) => {
+  const { handle, stateOf } = streamsOf<BillingDetailsKind>(detailRules, store, options);
+  return {
+    /** Replaces all details of a tenant. */
+    set: async (tenant_id: string, details: BillingDetails, meta: CommandMeta) => {
+      const place = { tenant_id, stream: billingDetailsStream(tenant_id) };
+      const data = { tenant_id, ...(await withSealed(store, place, details)) };
+      return handle(tenant_id, { type: 'SetBillingDetails', data, meta }, tenant_id);
+    },
+    stateOf,
+    /** All settings of a tenant, oldest first. */
+    settings: async (tenant_id: string): Promise<readonly PlacedDetails[]> => {
+      const settings: PlacedDetails[] = [];
+      for await (const recorded of store.read(billingDetailsStream(tenant_id))) {
+        const { legal_name, address, vat_id, billing_email } = billingDetailsCodec.decode(recorded).data;
+        settings.push({
+          position: recorded.position,
+          details: { legal_name, address, vat_id, billing_email },
+        });
+      }
+      return settings;
+    },
   };
 };

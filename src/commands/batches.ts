@@ -113,7 +113,9 @@ export interface Subject extends Pick<ExtractTask, 'schema' | 'mode' | 'artifact
 }
 type SubjectChannel = {
   readonly [Member in 'provider_model' | 'api_base' | 'max_tokens' | 'temperature']?:
-    ExtractTask['llm'][Member] | null | undefined;
+    | ExtractTask['llm'][Member]
+    | null
+    | undefined;
 };
 
 const channelFacts = ({ provider_model, api_base, max_tokens, temperature }: SubjectChannel) =>

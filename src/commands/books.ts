@@ -153,6 +153,13 @@ const figuresOf = async (
   };
 };
 
+/** The closed months as a log has them now. */
+export const booksIn = async (log: Pick<EventStore, 'read'>): Promise<BooksView> => {
+  let view = NO_BOOKS;
+  for await (const recorded of log.read(BOOKS_STREAM)) view = seen(view, placed.decode(recorded));
+  return view;
+};
+
 interface BooksDeps {
   readonly store: EventStore;
   readonly queries: FigureQueries;

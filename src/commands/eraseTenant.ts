@@ -24,7 +24,15 @@ import { workProblem, type WorkProblem } from './workProblem.ts';
 
 /** A tenant's things that an event of their own takes away. */
 type HeldKind =
-  'key' | 'webhook' | 'operation' | 'batch' | 'job' | 'set' | 'config' | 'deployment' | 'document';
+  | 'key'
+  | 'webhook'
+  | 'operation'
+  | 'batch'
+  | 'job'
+  | 'set'
+  | 'config'
+  | 'deployment'
+  | 'document';
 
 /** Takes one thing away; false: it cannot be now. */
 type Remove = (tenantId: string, id: string, meta: CommandMeta) => Promise<boolean>;

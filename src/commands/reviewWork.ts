@@ -33,7 +33,8 @@ export type StoredDecision = z.output<typeof storedDecision>;
 
 /** The objects that a review is about: its question and the result that this is about, or the last decision. */
 export type StoredReview =
-  { readonly question: Uint8Array; readonly result: Uint8Array } | { readonly decision: Uint8Array };
+  | { readonly question: Uint8Array; readonly result: Uint8Array }
+  | { readonly decision: Uint8Array };
 
 /** What a person says of a document. */
 export interface Said {

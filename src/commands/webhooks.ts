@@ -252,7 +252,8 @@ interface DeliveryName extends WebhookName {
 
 /** The outcome, with the secret that is shown this once. */
 export type WithSecret =
-  { readonly kind: 'made'; readonly outcome: Outcome<WebhookKind>; readonly secret: string } | WorkProblem;
+  | { readonly kind: 'made'; readonly outcome: Outcome<WebhookKind>; readonly secret: string }
+  | WorkProblem;
 
 /** What routes do to webhooks. */
 export interface Webhooks {

@@ -10,6 +10,7 @@ import {
   rebuildThroughOutages,
 } from '../../projections/engine/rebuild.ts';
 import { foreignModels, withdraw } from '../../projections/engine/upgrade.ts';
+import type { JournalSettings } from '../../domain/journal.ts';
 import { DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { snapshotLines, withSnapshot } from '../audit/compareReadModels.ts';
 import {
@@ -25,6 +26,7 @@ import {
 } from './records.ts';
 import { createKey, type KeyDeps, listKeys, revokeKey, type RotateDeps, rotateSecrets } from './access.ts';
 import { projectionsStatus } from './log.ts';
+import { exportMonth } from './monthExport.ts';
 import type { SealDeps } from '../commands/sealing.ts';
 import {
   type Operation,
@@ -40,6 +42,8 @@ interface ReadModelParts {
   readonly feed: KnownLog;
   readonly projectors: readonly Projector[];
   readonly timers: Timers;
+  /** Accounts of the journal. */
+  readonly journal: JournalSettings;
 }
 
 const rebuildInput = z.strictObject({
@@ -100,6 +104,7 @@ export const readModelOperations = (parts: ReadModelParts): Operations => ({
     for (const status of await projectionsStatus(parts, knownTo(parts))) await send(status);
   },
   'projections.rebuild': rebuild(parts),
+  'projections.export': exportMonth(parts),
   'projections.snapshot': (_input, { send }) =>
     withSnapshot(parts.sql, parts.projectors, async (snapshot) => {
       for await (const line of snapshotLines(snapshot)) await send(line);

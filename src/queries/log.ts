@@ -151,7 +151,7 @@ const codec = eventCodec(accountEvent);
 const booksCodec = eventCodec(booksEvent);
 
 /** Where the books were open, along the log. */
-const openingsIn = async (log: Pick<LogToRead, 'read'>): Promise<readonly Opening[]> => {
+export const openingsIn = async (log: Pick<LogToRead, 'read'>): Promise<readonly Opening[]> => {
   const openings: Opening[] = [];
   for await (const event of log.read(BOOKS_STREAM))
     openings.push(

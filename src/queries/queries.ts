@@ -39,8 +39,11 @@ import {
 } from '../../projections/llmCosts.ts';
 import type * as costs from '../../projections/costs.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs.ts';
+import { journalEntries, journalSums } from '../../projections/journal.ts';
 import { lateFlows, marginFlows } from '../../projections/marginFlows.ts';
+import { deferredRevenue, deferredTotals } from '../../projections/recognition.ts';
 import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
+import { documentedPayment, statementOfTenant } from '../../projections/statements.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
 import { outcomesOfTenant } from '../../projections/usageEvents.ts';
@@ -76,6 +79,10 @@ export interface Queries {
   readonly llmCostsOfJob: On<typeof llm.llmCostsOfJob>;
   readonly marginFlows: On<typeof marginFlows>;
   readonly lateFlows: On<typeof lateFlows>;
+  readonly deferredRevenue: On<typeof deferredRevenue>;
+  readonly deferredTotals: On<typeof deferredTotals>;
+  readonly journalEntries: On<typeof journalEntries>;
+  readonly journalSums: On<typeof journalSums>;
   readonly modelCostAt: On<typeof modelCostAt>;
   readonly lateModelCosts: On<typeof lateModelCosts>;
   readonly modelCostOfPeriod: On<typeof freeShare.modelCostOfPeriod>;
@@ -91,6 +98,8 @@ export interface Queries {
   readonly payments: On<typeof payments>;
   readonly paymentSums: On<typeof paymentSums>;
   readonly taxSums: On<typeof taxSums>;
+  readonly statementOfTenant: On<typeof statementOfTenant>;
+  readonly documentedPayment: On<typeof documentedPayment>;
   readonly operationsOfTenant: On<typeof operations.operationsOfTenant>;
   readonly reviewsOfTenant: On<typeof reviewsOfTenant>;
   readonly progressOfBatch: On<typeof batches.progressOfBatch>;
@@ -218,8 +227,11 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   rateLimitsOfTenant: limitsTogether(sql),
   llmCosts: findLlmCosts(sql),
   llmCostsOfJob: llmCostsOfJob(sql),
-  marginFlows: marginFlows(sql),
-  lateFlows: lateFlows(sql),
+  ...{ marginFlows: marginFlows(sql), lateFlows: lateFlows(sql) },
+  deferredRevenue: deferredRevenue(sql),
+  deferredTotals: deferredTotals(sql),
+  journalEntries: journalEntries(sql),
+  journalSums: journalSums(sql),
   modelCostAt: modelCostAt(sql),
   lateModelCosts: lateModelCosts(sql),
   modelCostOfPeriod: modelCostOfPeriod(sql),
@@ -235,6 +247,8 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   payments: payments(sql),
   paymentSums: paymentSums(sql),
   taxSums: taxSums(sql),
+  statementOfTenant: statementOfTenant(sql),
+  documentedPayment: documentedPayment(sql),
   operationsOfTenant: operationsOfTenant(sql),
   reviewsOfTenant: reviewsOfTenant(sql),
   progressOfBatch: progressOfBatch(sql),

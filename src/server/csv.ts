@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { invalid } from './problems.ts';
 import { csvColumns, type Column } from './csvColumns.ts';
-import type { AnyRequest, RawBody, ServedRoute } from './routes.ts';
+import { type AnyRequest, isRaw, type RawBody, type ServedRoute } from './routes.ts';
 
 /** RFC 4180, with names in the first line. */
-const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
+export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 const BOM = '\uFEFF';
 /** Rows of one statement: few enough that making them holds the main thread for some milliseconds only. */
-const ROWS_AT_ONCE = 200;
+export const CSV_PAGE_ROWS = 200;
 /** Characters that are handed over at once. */
 const PIECE_CHARS = 65_536;
 /** Exports leave two thirds of the time to others: at half of it, others' median doubled. */
@@ -46,8 +46,8 @@ interface CsvPage {
   readonly next_cursor?: string | null;
 }
 
-/** Work of all exports of this process, one piece after the other, with a pause after each. */
-const inTurns = () => {
+/** Work of one kind in this process, one piece after the other, with a pause after each for all else. */
+export const inTurns = () => {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {
     let tookMs = 0;
@@ -62,7 +62,8 @@ const inTurns = () => {
   };
 };
 
-const inTurn = inTurns();
+/** Does the work of one page when it is its turn. */
+export const inTurn = inTurns();
 
 const numbered = (_name: string, value: unknown): unknown =>
   typeof value === 'bigint' ? Number(value) : value;
@@ -124,16 +125,19 @@ export const csvAnswer = async (
   const query = (request.query ?? {}) as Readonly<Record<string, unknown>>;
   checkWhole(query);
   const { signal } = request;
-  const made = async (cursor: string | null): Promise<CsvPage> => {
+  const made = (cursor: string | null): Promise<unknown> => {
     const isPaged = 'limit' in query;
-    const asked = { ...query, ...(isPaged && { limit: ROWS_AT_ONCE }), ...(cursor !== null && { cursor }) };
-    const body = await route.handle({ ...request, query: asked }, undefined);
-    return JSON.parse(await withTexts(JSON.stringify(body, numbered))) as CsvPage;
+    const asked = { ...query, ...(isPaged && { limit: CSV_PAGE_ROWS }), ...(cursor !== null && { cursor }) };
+    return inTurn(() => route.handle({ ...request, query: asked }, undefined));
   };
-  const pageFrom = (cursor: string | null) => inTurn(() => made(cursor));
-  const first = await pageFrom(null);
+  const pageOf = async (body: unknown): Promise<CsvPage> =>
+    JSON.parse(await withTexts(JSON.stringify(body, numbered))) as CsvPage;
+  const answered = await made(null);
+  // A file in a layout of its own.
+  if (isRaw(answered)) return answered;
+  const first = await pageOf(answered);
   request.answer.header('Content-Disposition', `attachment; filename="${route.operationId}.csv"`);
   const start = `${query['bom'] === true ? BOM : ''}${csvLine(columns.map((path) => path.join('.')))}`;
-  const following = (cursor: string) => (signal.aborted ? Promise.resolve(undefined) : pageFrom(cursor));
+  const following = async (cursor: string) => (signal.aborted ? undefined : pageOf(await made(cursor)));
   return { contentType: CSV_TYPE, body: csvPieces(start, columns, { first, following }) };
 };

@@ -99,13 +99,14 @@ export type Examples = Readonly<Record<string, Example>>;
 const EXAMPLES: Examples = examples;
 
 const CSV_TYPE = 'text/csv';
+const PDF_TYPE = 'application/pdf';
 
 const inContent = (content: unknown, example: unknown): Json =>
   Object.fromEntries(
     Object.entries(content as Readonly<Record<string, Json>>).map(([type, media]) => [
       type,
-      // An example is data: lines of a CSV say the same.
-      type === CSV_TYPE ? media : { ...media, example },
+      // An example is data: lines of a CSV and a page that is printed say the same.
+      type === CSV_TYPE || type === PDF_TYPE ? media : { ...media, example },
     ]),
   );
 
@@ -255,6 +256,15 @@ const ELSEWHERE: Json = {
   headers: { Location: { description: 'Address to go to.', schema: { type: 'string' } } },
 };
 
+/** Forms of an answer that are no JSON. */
+const textually = (types: readonly string[]): Json =>
+  Object.fromEntries(
+    types.map((type) => [
+      type,
+      { schema: { type: 'string', ...(type === PDF_TYPE && { format: 'binary' }) } },
+    ]),
+  );
+
 const success = (route: Route, components: Components): Json => {
   const { reply, alsoStatus = [], idempotency } = route;
   if (reply.status === 204) return { 204: { description: 'Done; no content.' } };
@@ -263,7 +273,10 @@ const success = (route: Route, components: Components): Json => {
     'schema' in reply
       ? {
           'application/json': { schema: schemaOf(reply.schema, 'output', components) },
-          ...(csvColumns(route) !== undefined && { [CSV_TYPE]: { schema: { type: 'string' } } }),
+          ...textually([
+            ...(csvColumns(route) === undefined ? [] : [CSV_TYPE]),
+            ...(reply.alsoContentTypes ?? []),
+          ]),
         }
       : Object.fromEntries(
           [reply.contentType, ...(reply.alsoContentTypes ?? [])].map((type) => [

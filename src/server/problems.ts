@@ -106,7 +106,9 @@ export const neverRejected = ({ code }: Rejected): Problem<never> => {
 
 /** What became of a command: done, with what came of it; refused by a rule; or not now. */
 type Answer =
-  { readonly kind: 'done' } | { readonly kind: 'rejected'; readonly rejection: Rejected } | NotNow;
+  | { readonly kind: 'done' }
+  | { readonly kind: 'rejected'; readonly rejection: Rejected }
+  | NotNow;
 type DoneOf<Of extends Answer> = Extract<Of, { readonly kind: 'done' }>;
 type RejectionOf<Of extends Answer> = Extract<Of, { readonly kind: 'rejected' }>['rejection'];
 
@@ -115,7 +117,8 @@ const problemOf = <Rejection extends Rejected>(
   sentences: Sentences<Rejection>,
 ): Problem => {
   const sentence = sentences[rejection.code as Rejection['code']] as
-    string | ((rejection: Rejection) => Problem);
+    | string
+    | ((rejection: Rejection) => Problem);
   if (typeof sentence === 'function') return sentence(rejection);
   const { code, ...members } = rejection;
   return problem(code as ProblemCode, sentence, members);

@@ -74,8 +74,17 @@ export interface RawBody {
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }
 
+/** No answer of the interface has a member of this name. */
+export const isRaw = (body: unknown): body is RawBody =>
+  typeof body === 'object' && body !== null && 'contentType' in body;
+
 type Reply =
-  | { readonly status: 200 | 201 | 202; readonly schema: z.ZodType }
+  | {
+      readonly status: 200 | 201 | 202;
+      readonly schema: z.ZodType;
+      /** Other types that a caller may ask for; lists have CSV by themselves. */
+      readonly alsoContentTypes?: readonly string[];
+    }
   | { readonly status: 204 }
   /** To the `Location` that the handler sets. */
   | { readonly status: 302 | 303 }

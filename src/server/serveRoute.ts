@@ -9,7 +9,7 @@ import type { ReadYourWrites } from '../queries/queries.ts';
 import type { Sessions } from './sessions.ts';
 import { workFailure } from './problems.ts';
 import { csvAnswer, prefersCsv } from './csv.ts';
-import type { AnyRequest, RawBody, Route, ServedRoute } from './routes.ts';
+import { type AnyRequest, isRaw, type RawBody, type Route, type ServedRoute } from './routes.ts';
 import { JSON_TYPE, readJson } from './jsonBody.ts';
 import {
   checkRole,
@@ -140,10 +140,6 @@ const received = async (route: ServedRoute, exchange: Exchange, deps: ServeDeps)
   const { value, halves } = await readJson(req);
   return { body: value, upload: undefined, halves };
 };
-
-/** No answer of the interface has a member of this name. */
-const isRaw = (body: unknown): body is RawBody =>
-  typeof body === 'object' && body !== null && 'contentType' in body;
 
 const withNumbers = (_name: string, value: unknown): unknown =>
   typeof value === 'bigint' ? Number(value) : value;

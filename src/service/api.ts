@@ -196,6 +196,18 @@ const reviewsOf = ({ parts, reviewWorker: worker }: Context, work: ReturnType<ty
     worker,
   });
 
+/** What statements and receipts are made of, and by. */
+const papersOf = ({
+  billingDetails,
+  printer,
+  config,
+  runner,
+}: Context): Pick<ApiDeps, 'billingDetails' | 'papers' | 'waitFor'> => ({
+  billingDetails,
+  papers: { print: (paper) => printer.print(paper), seller: config.seller },
+  waitFor: (position, options) => runner.waitFor(position, options),
+});
+
 /** Everything that the routes call. */
 export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Array): ApiDeps => {
   const { parts, registry, savedConfigs } = from;
@@ -233,8 +245,8 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     logId: () => from.logWatch.logId(),
     llmCosts: from.llmCosts,
     savedConfigs,
-    checkBase: work.checkBase,
-    ...{ rateLimits: from.rateLimits, retention: from.retention },
+    ...{ checkBase: work.checkBase, journal: from.config.journal },
+    ...{ rateLimits: from.rateLimits, retention: from.retention, ...papersOf(from) },
     limits: from.tenantLimits,
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
@@ -329,6 +341,7 @@ const ownParts = (from: Context): OwnParts => {
     box: from.secretBox,
     locked: from.lockedObjects,
     payments: from.payments,
+    journal: from.config.journal,
     listedStreams: () => openClaimsBefore(from.parts.sql)(END_OF_TIME, OPEN_CLAIMS_MAX),
     onKey: async ({ kind, key_hash, position }) => {
       reads.note(ALL_TENANTS, position);

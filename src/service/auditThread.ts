@@ -15,7 +15,9 @@ export type AuditThreadData = Pick<AuditOptions, 'log_only' | 'all'> & {
 
 /** Messages of the thread: its progress, and once its result. */
 export type AuditThreadMessage =
-  { readonly progress: AuditProgress } | { readonly report: AuditReport } | { readonly failed: string };
+  | { readonly progress: AuditProgress }
+  | { readonly report: AuditReport }
+  | { readonly failed: string };
 
 if (parentPort === null) throw new Error('this module runs in a worker thread');
 const port = parentPort;

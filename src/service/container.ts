@@ -24,7 +24,13 @@ import { salesBookedAt, salesWithoutRate } from '../../projections/grants.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
 import { booksCommands } from '../commands/books.ts';
-import { apiKeys, rateLimitCommands, retentionCommands } from '../commands/apiKeys.ts';
+import {
+  apiKeys,
+  billingDetailsCommands,
+  rateLimitCommands,
+  retentionCommands,
+} from '../commands/apiKeys.ts';
+import { paperPrinter } from './printing.ts';
 import { heavySlots, type HeavySlots } from '../commands/slots.ts';
 import { recentFailures } from '../commands/countPages.ts';
 import { OVERRUN_KEPT_MS } from '../commands/workProblem.ts';
@@ -161,6 +167,8 @@ const commandParts = {
     return llmCosts(from.parts.log, {}, { onError });
   },
   rateLimits: (from) => rateLimitCommands(from.parts.log),
+  billingDetails: (from) => billingDetailsCommands(from.parts.log),
+  printer: () => paperPrinter(),
   retention: (from) => retentionCommands(from.parts.log, from.config.retention),
   secretBox: (from) => secretBoxOf(from.config, from.parts.folderKey),
   savedConfigs: (from) => {

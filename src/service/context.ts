@@ -4,6 +4,7 @@ import type { ModelProviders } from '@quire/engine/ports/modelProvider';
 import type { Audits, reportDrift } from '../commands/audits.ts';
 import type {
   LockedObjects,
+  Printer,
   ReplayStore,
   Replicas,
   SecretBox,
@@ -17,7 +18,12 @@ import type { LogWatch } from '../../projections/engine/divergence.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { BooksCommands } from '../commands/books.ts';
-import type { ApiKeys, RateLimitCommands, RetentionCommands } from '../commands/apiKeys.ts';
+import type {
+  ApiKeys,
+  BillingDetailsCommands,
+  RateLimitCommands,
+  RetentionCommands,
+} from '../commands/apiKeys.ts';
 import type { Documents } from '../commands/uploads.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
 import type { ReviewWorker } from '../commands/reviewWork.ts';
@@ -92,6 +98,8 @@ export interface Context {
   readonly apiKeys: ApiKeys;
   /** Model cost commands. */
   readonly llmCosts: LlmCosts;
+  /** Who tenants are on statements and receipts. */
+  readonly billingDetails: BillingDetailsCommands;
   /** How long things are kept. */
   readonly retention: RetentionCommands;
   /** Rate-limit commands. */
@@ -137,6 +145,8 @@ export interface Context {
   readonly slots: HeavySlots;
   /** What is done on reviews of any size. */
   readonly reviewWorker: ReviewWorker & { readonly stop: () => Promise<void> };
+  /** Makes PDF files of statements and receipts. */
+  readonly printer: Printer & { readonly stop: () => Promise<void> };
   /** Overruns. */
   readonly overruns: Overruns;
   /** Rates of sales, booked after them. */

@@ -5,7 +5,7 @@ import { readThrough } from '../../domain/eventLog/movedTexts.ts';
 import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
 import { type RebuildProgress, rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
-import { generations, hasRegistry } from '../../projections/engine/registry.ts';
+import { dropRetired, generations, hasRegistry } from '../../projections/engine/registry.ts';
 import { moveTexts, type MovedTexts } from '../operator/moveTexts.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
@@ -46,11 +46,18 @@ export { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../../adapters/ecb.ts';
 export type OwnParts = Pick<KeyDeps, 'apiKeys' | 'onKey'> &
   Pick<RotateDeps, 'objects' | 'box'> &
   Pick<SealDeps, 'locked'> &
-  Pick<PaymentDeps, 'payments' | 'listedStreams'>;
+  Pick<PaymentDeps, 'payments' | 'listedStreams'> &
+  Pick<Config, 'journal'>;
 
 /** The operations that the service offers to operators. */
 export const operationsOver = (log: EventStore & EventFeed, sql: Sql, own: OwnParts): Operations => ({
-  ...readModelOperations({ sql, feed: log, projectors: READ_MODELS, timers: systemTimers }),
+  ...readModelOperations({
+    sql,
+    feed: log,
+    projectors: READ_MODELS,
+    timers: systemTimers,
+    journal: own.journal,
+  }),
   ...logOperations({ log, reference: referenceData({ store: log }), clock: systemClock(), ...own }),
 });
 
@@ -67,7 +74,8 @@ const onReadModels = (config: Config, asked: Asked, context: OperationContext): 
     if (config.databaseUrl === undefined && (await runningSocket(config.dataDir)) !== undefined)
       throw new OperatorError('A service has just started: run the command again.');
     await withSql(config, ({ sql }) => {
-      const parts = { sql, feed, projectors: READ_MODELS, timers: systemTimers };
+      const { journal } = config;
+      const parts = { sql, feed, projectors: READ_MODELS, timers: systemTimers, journal };
       return runOn(readModelOperations(parts), asked, context);
     });
   });
@@ -151,12 +159,17 @@ export interface MoveProgress {
   readonly signal: AbortSignal;
 }
 
-/** Rebuilds read models that have texts which were moved since; gives how many. */
+/**
+ * Rebuilds read models that have texts which were moved since; gives how many. A run that was killed at its end has
+ * left some of the tables whose place others had taken: they have these texts too, and are dropped.
+ */
 const rebuildMoved = async (
   { sql, feed }: { readonly sql: Sql; readonly feed: EventStore & EventFeed },
   { onRebuild: onProgress, signal }: MoveProgress,
 ): Promise<number> => {
-  const serving = (await hasRegistry(sql)) ? (await generations(sql)).filter(({ serves }) => serves) : [];
+  if (!(await hasRegistry(sql))) return 0;
+  await dropRetired(sql);
+  const serving = (await generations(sql)).filter(({ serves }) => serves);
   const stale = await divergenceOf(feed, serving);
   if (stale === undefined) return 0;
   const deps = { sql, feed, projectors: READ_MODELS, decode: decodeAny, timers: systemTimers };

@@ -3,7 +3,7 @@ import { messageOf } from '../../domain/kernel/json.ts';
 import { buffersIn, doReviewJob, type ReviewJob } from '../commands/reviewWork.ts';
 
 /** What comes of a piece of work. */
-export type ReviewNews = { readonly answer: ReturnType<typeof doReviewJob> } | { readonly failed: string };
+type ReviewNews = { readonly answer: ReturnType<typeof doReviewJob> } | { readonly failed: string };
 
 if (parentPort === null) throw new Error('this module runs in a worker thread');
 const port = parentPort;

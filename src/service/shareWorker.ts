@@ -12,7 +12,9 @@ export interface ShareOf extends ShareWork {
 
 /** A thread's messages: how much it has read, the latest time of that, and its result; null: not clean. */
 export type ShareMessage =
-  { readonly events: number } | { readonly latest: string | null } | { readonly done: ShareDone | null };
+  | { readonly events: number }
+  | { readonly latest: string | null }
+  | { readonly done: ShareDone | null };
 
 const PROGRESS_EVERY = 10_000;
 

@@ -140,7 +140,8 @@ interface TrainerDeps {
 type Failed = Extract<TrainingOutcome, { readonly kind: 'failed' }>;
 type Trained = Extract<TrainingOutcome, { readonly kind: 'trained' }>;
 type ReadExample =
-  { readonly document: PackedDocument; readonly expected: TrainingExample['expected'] } | Failed;
+  | { readonly document: PackedDocument; readonly expected: TrainingExample['expected'] }
+  | Failed;
 
 /** Documents that are read at the same time. */
 const READ_AT_ONCE = 2;

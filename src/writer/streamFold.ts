@@ -302,7 +302,13 @@ export interface SnapshotRules<State, Event> {
 
 /** Why a snapshot was not used: it cannot be read, it is not what was saved, or the log says otherwise. */
 export type SnapshotFlaw =
-  'unreadable' | 'other_stream' | 'digest' | 'page' | 'no_event' | 'hash' | 'balance';
+  | 'unreadable'
+  | 'other_stream'
+  | 'digest'
+  | 'page'
+  | 'no_event'
+  | 'hash'
+  | 'balance';
 
 export const SNAPSHOT_FLAWS: readonly SnapshotFlaw[] = [
   'unreadable',

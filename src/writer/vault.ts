@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Json, jsonIn } from '../../domain/kernel/json.ts';
+import { DETAILS } from '../../domain/billingDetails.ts';
 import type { EventStore, ForgottenTexts, TextSealer, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore, SecretBox } from '../../domain/ports/services.ts';
 import { scopeNameOf, tenantNameOf, tokenOf, tokenParts, withoutTokens } from '../../domain/writtenText.ts';
@@ -311,7 +312,7 @@ export const signedInAs = async (
 };
 
 /** Settings that people write. */
-const SETTINGS: ReadonlySet<string> = new Set(['url', 'description', 'set_name', 'note']);
+const SETTINGS: ReadonlySet<string> = new Set([...['url', 'description', 'set_name', 'note'], ...DETAILS]);
 
 /** Seals the keys of all tenants with the current key; `lost`: those that no known key opens. */
 export const rotateVaultKeys = async (

@@ -6,7 +6,7 @@ import Database from 'libsql';
 import { lockDataDir } from '../../adapters/local/dataFolder.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { history, POOR, RICH } from './auditedHistory.ts';
-import { CLI } from '../support/program.ts';
+import { CLI, NODE_OPTIONS } from '../support/program.ts';
 
 interface Ran {
   readonly code: number;
@@ -29,8 +29,11 @@ describe('quire audit', () => {
   const quire = (...args: readonly string[]): Promise<Ran> =>
     new Promise((resolve) => {
       const options = { env: { PATH: process.env['PATH'], DATA_DIR: dataDir } };
-      const child = execFile(process.execPath, [CLI, 'audit', ...args], options, (error, out, err) =>
-        resolve({ code: error === null ? 0 : (child.exitCode ?? -1), out, err }),
+      const child = execFile(
+        process.execPath,
+        [...NODE_OPTIONS, CLI, 'audit', ...args],
+        options,
+        (error, out, err) => resolve({ code: error === null ? 0 : (child.exitCode ?? -1), out, err }),
       );
     });
 

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { runCommand } from '../support/quireCommand.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
+import { NODE_OPTIONS } from '../support/program.ts';
 
 interface Ran {
   readonly code: number | null;
@@ -31,7 +32,7 @@ describe('the command line', () => {
 
   const quire = async (...args: readonly string[]): Promise<Ran> => {
     const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(process.execPath, [resolve('bin/quire.js'), ...args], {
+    const child = spawn(process.execPath, [...NODE_OPTIONS, resolve('bin/quire.js'), ...args], {
       env: { PATH, HOME, DATA_DIR: dataDir },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { answerNames } from '../../src/cli/documentRun.ts';
 import { encryptedPdf, plainPdf } from '../../engine/test/support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
+import { NODE_OPTIONS } from '../support/program.ts';
 
 interface Ran {
   readonly code: number | null;
@@ -57,7 +58,7 @@ describe('documents on the command line', () => {
 
   const start = (args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess => {
     const { PATH = '', HOME = '' } = process.env;
-    return spawn(process.execPath, [resolve('bin/quire.js'), ...args], {
+    return spawn(process.execPath, [...NODE_OPTIONS, resolve('bin/quire.js'), ...args], {
       cwd: folder.path,
       env: { PATH, HOME, ...env },
       detached: true,

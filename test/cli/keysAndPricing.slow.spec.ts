@@ -7,6 +7,7 @@ import { isWellFormedKey } from '../../domain/apiKey.ts';
 import { instantGiven } from '../../src/cli/terminal.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
+import { NODE_OPTIONS } from '../support/program.ts';
 
 interface Ran {
   readonly code: number | null;
@@ -42,7 +43,7 @@ describe('keys and prices on the command line', () => {
 
   const quire = async (...args: readonly string[]): Promise<Ran> => {
     const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(process.execPath, [resolve('bin/quire.js'), ...args], {
+    const child = spawn(process.execPath, [...NODE_OPTIONS, resolve('bin/quire.js'), ...args], {
       env: { PATH, HOME, DATA_DIR: folder.path },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

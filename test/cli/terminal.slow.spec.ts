@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { VERSION } from '../../src/version.ts';
 import { runCommand } from '../support/quireCommand.ts';
+import { NODE_OPTIONS } from '../support/program.ts';
 
 const COLOUR = '\u001b[';
 
@@ -19,7 +20,7 @@ describe('the command line', () => {
   /** What it writes on a terminal, both streams together. */
   const onTerminal = (command: string, more: Readonly<Record<string, string>> = {}): string => {
     const { PATH = '', HOME = '' } = process.env;
-    const quire = `${process.execPath} ${resolve('bin/quire.js')} ${command}`;
+    const quire = [process.execPath, ...NODE_OPTIONS, resolve('bin/quire.js'), command].join(' ');
     return execFileSync('script', ['-qc', quire, '/dev/null'], {
       env: { PATH, HOME, TERM: 'xterm', ...env, ...more },
       encoding: 'utf8',

@@ -1,88 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { accountStream } from '../../domain/account/messages.ts';
-import {
-  BOOKS_STREAM,
-  books,
-  booksEvent,
-  type BooksKind,
-  CLOSED_SUMS,
-  monthAfter,
-} from '../../domain/books.ts';
-import { categoryOfStream, decodeAny } from '../../domain/catalogue.ts';
-import { eventCodec } from '../../domain/kernel/codec.ts';
-import { asCredits, laterBy } from '../../domain/kernel/amounts.ts';
-import type { EventFeed, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
+import { CLOSED_SUMS, monthAfter } from '../../domain/books.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
+import { DEFAULT_JOURNAL, entryKindOf, linesOf, pairsOf } from '../../domain/journal.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import type { RecordedEvent } from '../../domain/ports/log.ts';
+import { foldMargin } from '../../projections/margin.ts';
 import { deferredIn } from '../../projections/marginFlows.ts';
 import { foldPayments, type PaymentLine, paymentLines } from '../../projections/paymentLines.ts';
 import { auditedEvent } from '../../src/audit/auditedEvent.ts';
 import { paymentRows } from '../../src/audit/expectedPayments.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
-import { booksCommands, type FigureQueries } from '../../src/commands/books.ts';
-import { accountWriter } from '../../src/writer/accountWriter.ts';
-import { commandHandler } from '../../src/writer/commandHandler.ts';
-import { memoryEventStore } from '../support/logs/memoryEventStore.ts';
+import { booksCommands } from '../../src/commands/books.ts';
 import { flowsIn, projected } from '../support/money/bookedFlows.ts';
-import { adjust, charge, meta, refund, sell, tellMore } from '../support/money/moneyCommands.ts';
-
-const MINUTE_MS = 60_000;
-const START = '2026-01-20T08:00:00.000Z';
-const TENANTS = ['a', 'b'] as const;
-const NO_COSTS = { billed_pico_usd: 0n, free_tier_pico_usd: 0n, unpriced_calls: 0 };
-
-/** What happens next: time goes by, a clock is set back, credits move, a month is closed or opened again. */
-type Step =
-  | { readonly kind: 'clock'; readonly minutes: number }
-  | {
-      readonly kind: 'sell' | 'give' | 'take' | 'use' | 'refund' | 'tell';
-      readonly tenant: string;
-      readonly credits: number;
-    }
-  /** To some minutes after the month's end, where a clock that is set back matters most. */
-  | { readonly kind: 'edge' }
-  | { readonly kind: 'close' | 'die' | 'reopen' };
-
-const tenant = fc.constantFrom(...TENANTS);
-const moves = fc.record({
-  kind: fc.constantFrom('sell', 'give', 'take', 'use', 'refund', 'tell', 'tell' as const),
-  tenant,
-  credits: fc.integer({ min: 1, max: 5_000 }),
-});
-const DAY = 24 * 60;
-const clock = (min: number, max: number) =>
-  fc.record({ kind: fc.constant('clock' as const), minutes: fc.integer({ min, max }) });
-const closings = fc.constantFrom('close' as const, 'close' as const, 'die' as const, 'reopen' as const);
-const steps: fc.Arbitrary<readonly Step[]> = fc.array(
-  fc.oneof(
-    { weight: 6, arbitrary: moves },
-    { weight: 1, arbitrary: clock(1, 20 * DAY) },
-    { weight: 2, arbitrary: fc.constant({ kind: 'edge' as const }) },
-    { weight: 1, arbitrary: clock(-3 * DAY, -1) },
-    { weight: 2, arbitrary: clock(-30, -1) },
-    { weight: 4, arbitrary: fc.record({ kind: closings }) },
-  ),
-  { minLength: 20, maxLength: 60 },
-);
-
-/** The log of some tenants, in its order. */
-const eventsIn = async (store: EventStore): Promise<readonly RecordedEvent[]> => {
-  const events: RecordedEvent[] = [];
-  for (const stream of [...TENANTS.map(accountStream), BOOKS_STREAM])
-    for await (const event of store.read(stream)) events.push(event);
-  return events.sort((a, b) => Number(a.position - b.position));
-};
-
-const feedOf = (events: readonly RecordedEvent[]): Pick<EventFeed, 'subscribe'> => ({
-  subscribe: async function* ({ categories }) {
-    for (const event of events) {
-      await Promise.resolve();
-      if (categories?.includes(categoryOfStream(event.stream)) !== false)
-        yield { kind: 'event' as const, event };
-    }
-    yield { kind: 'caught_up' as const };
-  },
-});
+import { eventsIn, feedOf, queriesOver, steps, world } from '../support/money/bookedWorld.ts';
+import { meta } from '../support/money/moneyCommands.ts';
 
 type Lines = readonly PaymentLine[];
 
@@ -110,88 +43,6 @@ const expectedPayments = (events: readonly RecordedEvent[]): readonly unknown[] 
   for (const event of events) model.apply(auditedEvent(event, decodeAny(event)));
   model.finish();
   return rows.sort((a, b) => Number(a.position - b.position) || a.line - b.line);
-};
-
-const queriesOver = (store: EventStore): FigureQueries => ({
-  marginFlows: async (range) => flowsIn(await eventsIn(store), range),
-  modelCostOfPeriod: () => Promise.resolve(NO_COSTS),
-  modelCostAt: () => Promise.resolve(NO_COSTS),
-  lateModelCosts: () => Promise.resolve(NO_COSTS),
-});
-
-/** Tenants, a clock, and the books over one log. */
-const world = () => {
-  const store = memoryEventStore();
-  const writer = accountWriter({ store });
-  const months = booksCommands({ store, queries: queriesOver(store), waitFor: () => Promise.resolve(true) });
-  const draw = commandHandler<BooksKind>({
-    ...{ store, decider: books, codec: eventCodec(booksEvent), tenantOf: () => null },
-  });
-  let [now, made] = [START, 0];
-  const sales = new Map<string, string>();
-  /** What the provider tells later: one fact at a time. */
-  const facts = [
-    { provider_fee_minor: 31 },
-    { tax_rate: '19' },
-    { vat_amount_minor: 40 },
-    { tax_country: 'DE', payout_id: 'po_1' },
-  ] as const;
-  const metaNow = () => ({ ...meta, now, command_id: randomUUID() });
-
-  const commandOf = ({ kind, tenant: tenant_id, credits }: Extract<Step, { readonly tenant: string }>) => {
-    made += 1;
-    const id = String(made);
-    const amount = asCredits(credits);
-    switch (kind) {
-      case 'sell': {
-        sales.set(tenant_id, id);
-        const unknown = { vat_amount_minor: 0, provider_fee_minor: 0 };
-        const of = { provider_txn_id: id, credits: amount, gross_amount_minor: credits + 250, ...unknown };
-        const data = sell(of).data;
-        return { type: 'GrantCredits', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-      case 'tell': {
-        const details = facts[credits % facts.length] ?? {};
-        const { data } = tellMore(details, { provider_txn_id: sales.get(tenant_id) ?? 'none' });
-        return { type: 'AddSaleDetails', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-      case 'refund': {
-        const of = { original_provider_txn_id: sales.get(tenant_id) ?? 'none', provider_txn_id: id };
-        const data = refund({ ...of, credits: asCredits(Math.ceil(credits / 9)) }).data;
-        return { type: 'RefundCredits', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-      case 'use': {
-        const over = { idempotency_key: id, usage_id: `use_${id}`, paid_plan_required: false };
-        const data = charge(asCredits(Math.ceil(credits / 3)), over).data;
-        return { type: 'ChargeCredits', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-      default: {
-        const data = adjust(kind === 'give' ? credits : -Math.ceil(credits / 5), {
-          adjustment_id: `adj_${id}`,
-        }).data;
-        return { type: 'AdjustCredits', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-    }
-  };
-  const nextMonth = async (): Promise<string> => {
-    const { months: closed, opensAt } = await months.view();
-    const last = closed.at(-1);
-    if (last?.closed === null) return last.month;
-    return opensAt?.slice(0, 7) ?? laterBy(`${now.slice(0, 7)}-01T00:00:00.000Z`, -1).slice(0, 7);
-  };
-  const step = async (one: Step): Promise<void> => {
-    if (one.kind === 'clock') now = laterBy(now, one.minutes * MINUTE_MS);
-    else if (one.kind === 'edge') now = laterBy(monthAfter(now.slice(0, 7)), 5 * MINUTE_MS);
-    else if (one.kind === 'close') await months.close(await nextMonth(), metaNow());
-    else if (one.kind === 'die')
-      await draw(BOOKS_STREAM, { type: 'CutOffMonth', data: { month: await nextMonth() }, meta: metaNow() });
-    else if (one.kind === 'reopen') {
-      const last = (await months.view()).months.at(-1);
-      if (last !== undefined) await months.reopen({ month: last.month, reason: 'again' }, metaNow());
-    } else if ('tenant' in one) await writer.execute(commandOf(one));
-    months.forget();
-  };
-  return { store, months, step, close: () => writer.close() };
 };
 
 describe('closed months in random worlds whose clocks are set', () => {
@@ -236,6 +87,105 @@ describe('closed months in random worlds whose clocks are set', () => {
     expect(closings).to.be.greaterThan(30);
     expect(late).to.be.greaterThan(3);
     expect(corrections).to.be.greaterThan(10);
+  });
+
+  it('recognise and defer by lot, to the micro-dollar, what the margin report adds up', async () => {
+    let days = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const { store, step, close } = world();
+        for (const one of all) await step(one);
+        const events = (await eventsIn(store)).filter(({ type }) => type !== 'MonthClosed');
+        const { recognised, tenants } = foldMargin({ lots: new Map(), opensAt: '' }, events.map(projected));
+        const rows = [...recognised.lots.values()];
+        for (const day of new Set(rows.map((row) => row.day))) {
+          days += 1;
+          const until = rows.filter((row) => row.day <= day);
+          const flows = flowsIn(events, { to: `${day}T23:59:59.999Z` });
+          const sum = (name: 'paid' | 'deferred') => until.reduce((total, row) => total + row[name], 0n);
+          expect(sum('deferred'), day).to.equal(deferredIn(flows));
+          const recognisedBy = flows.reduce((total, { net, true_up }) => total + net + true_up, 0n);
+          expect(sum('paid') - sum('deferred'), day).to.equal(recognisedBy);
+        }
+        const uses = [...recognised.uses.values()];
+        const flows = flowsIn(events, {});
+        for (const name of ['net', 'fee'] as const)
+          expect(uses.reduce((total, use) => total + use[name], 0n)).to.equal(
+            flows.reduce((total, flow) => total + flow[name], 0n),
+          );
+        const left = [...tenants.values()]
+          .flatMap(({ lots }) => lots)
+          .reduce((n, lot) => n + lot.credits - lot.used, 0);
+        expect(rows.reduce((total, { credits }) => total + credits, 0n)).to.equal(BigInt(left));
+        await close();
+      }),
+      { numRuns: 150 },
+    );
+    expect(days).to.be.greaterThan(300);
+  });
+
+  it('defer no lot below 0 on any day, where the clock goes on', async () => {
+    let partly = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const { store, step, close } = world();
+        for (const one of all) if (one.kind !== 'clock' || one.minutes > 0) await step(one);
+        const events = (await eventsIn(store)).filter(({ type }) => type !== 'MonthClosed');
+        const { recognised } = foldMargin({ lots: new Map(), opensAt: '' }, events.map(projected));
+        const deferred = new Map<string, bigint>();
+        for (const { lot_id, day, deferred: change } of [...recognised.lots.values()].sort((a, b) =>
+          a.day < b.day ? -1 : 1,
+        )) {
+          const now = (deferred.get(lot_id) ?? 0n) + change;
+          deferred.set(lot_id, now);
+          expect(now >= 0n, `${lot_id} on ${day}: ${String(now)}`).to.equal(true);
+          if (now > 0n) partly += 1;
+        }
+        await close();
+      }),
+      { numRuns: 150 },
+    );
+    expect(partly).to.be.greaterThan(300);
+  });
+
+  it('have a journal whose entries balance, and whose accounts are the margin report', async () => {
+    let entries = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const { store, step, close } = world();
+        for (const one of all) await step(one);
+        const events = (await eventsIn(store)).filter(({ type }) => type !== 'MonthClosed');
+        const { bookings, recognised } = foldMargin({ lots: new Map(), opensAt: '' }, events.map(projected));
+        const none = { paid: 0n, vat_due: 0n, true_up: 0n, net: 0n, fee: 0n, provider: 'stripe' };
+        const moved = [
+          ...bookings.map((row) => ({
+            ...{ ...none, ...row, kind: entryKindOf(row.kind), paid: row.booked - row.refunded },
+          })),
+          ...[...recognised.uses.values()].map((use) => ({ ...none, ...use, kind: 'use' as const })),
+        ];
+        const balances = new Map<string, bigint>();
+        for (const one of moved) {
+          const lines = linesOf(pairsOf(DEFAULT_JOURNAL, one));
+          entries += lines.length > 0 ? 1 : 0;
+          expect(lines.reduce((sum, { debit, credit }) => sum + debit - credit, 0n)).to.equal(0n);
+          for (const { code, debit, credit } of lines)
+            balances.set(code, (balances.get(code) ?? 0n) + debit - credit);
+        }
+        const flows = flowsIn(events, {});
+        const total = (name: 'net' | 'fee' | 'true_up') => flows.reduce((sum, flow) => sum + flow[name], 0n);
+        const { accounts } = DEFAULT_JOURNAL;
+        const of = (...names: readonly (keyof typeof accounts)[]) =>
+          names.reduce((sum, name) => sum + (balances.get(accounts[name].code) ?? 0n), 0n);
+        expect(-of('deferred_revenue')).to.equal(deferredIn(flows));
+        expect(of('provider_fees')).to.equal(total('fee'));
+        expect(-of('revenue', 'refunds', 'forfeited', 'fx_difference', 'provider_fees')).to.equal(
+          total('net') + total('true_up'),
+        );
+        await close();
+      }),
+      { numRuns: 150 },
+    );
+    expect(entries).to.be.greaterThan(300);
   });
 });
 

@@ -34,7 +34,8 @@ for (const { name: log, open } of LOGS)
     };
     const holders = async (): Promise<string[]> => {
       const last = (await eventsOf(under.store, STREAM)).at(-1)?.data as
-        { holders: { name: string }[] } | undefined;
+        | { holders: { name: string }[] }
+        | undefined;
       return (last?.holders ?? []).map(({ name }) => name);
     };
 

@@ -75,6 +75,16 @@ describe('the configuration', () => {
     expect(() => configFrom({ RESULTS_RETENTION_DAYS: '2' })).to.throw(ConfigError, 'RESULTS_RETENTION_DAYS');
   });
 
+  it('takes accounts of the journal as JSON, and names what is wrong with them', () => {
+    const JOURNAL = '{"accounts": {"revenue": {"code": "8400", "name": "Sales"}}}';
+    const { accounts } = configFrom({ JOURNAL }).journal;
+    expect([accounts.revenue.code, accounts.vat.code]).to.deep.equal(['8400', '3806']);
+    expect(configFrom({}).journal.accounts.revenue.code).to.equal('4400');
+    expect(() => configFrom({ JOURNAL: '{accounts}' })).to.throw(ConfigError, 'JOURNAL: must be JSON');
+    expect(() => configFrom({ JOURNAL: '{"accounts": {"cash": 1}}' })).to.throw(ConfigError, 'JOURNAL');
+    expect(() => configFrom({ JOURNALS: '{}' })).to.throw(ConfigError, 'JOURNALS');
+  });
+
   it('takes an empty value as unset', () => {
     expect(configFrom({ DATABASE_URL: '', ADMIN_API_KEY: '' }).databaseUrl).to.equal(undefined);
   });

@@ -5,7 +5,9 @@ import { problemsOf, routesOver } from '../../src/server/routes.ts';
 import { SALE_REJECTIONS } from '../../src/api/rejections.ts';
 
 type Said =
-  { readonly kind: 'done' } | { readonly kind: 'rejected'; readonly rejection: SaleRejection } | NotNow;
+  | { readonly kind: 'done' }
+  | { readonly kind: 'rejected'; readonly rejection: SaleRejection }
+  | NotNow;
 
 const said = (): Said => ({ kind: 'done' });
 

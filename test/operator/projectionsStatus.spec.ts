@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { DEFAULT_JOURNAL } from '../../domain/journal.ts';
 import { systemTimers } from '../../adapters/local/local.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { readModelOperations } from '../../src/operator/operations.ts';
@@ -46,7 +47,13 @@ describe('the status of the read models', () => {
     expect(await newer.waitFor(burn(3), { timeoutMs: 60_000 })).to.equal(true);
     await newer.stop();
     const projectors = [counter('ledger'), counter('same')];
-    const operations = readModelOperations({ sql, feed, projectors, timers: systemTimers });
+    const operations = readModelOperations({
+      sql,
+      feed,
+      projectors,
+      timers: systemTimers,
+      journal: DEFAULT_JOURNAL,
+    });
     const sent: unknown[] = [];
     const send = (item: unknown) => Promise.resolve(void sent.push(item));
     const rebuild = (...names: readonly string[]) =>

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { type EsdbDouble, startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { PYTHON } from '../support/python.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
+import { NODE_OPTIONS } from '../support/program.ts';
 
 /** From the compiled spec to the checkout. */
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -56,7 +57,7 @@ describe('the tutorials and how-tos (need curl, and Python with httpx)', () => {
       const { PATH = '', HOME = '' } = process.env;
       const env = { PATH, HOME };
       // The same command without npm's start-up time.
-      const quire = `${process.execPath} ${join(ROOT, 'bin/quire.js')}`;
+      const quire = [process.execPath, ...NODE_OPTIONS, join(ROOT, 'bin/quire.js')].join(' ');
       const text = script
         // What a reader types instead: no variable is set but by the document.
         .replaceAll('http://127.0.0.1:8080', service.url)

@@ -104,7 +104,8 @@ export interface Search {
   /** Credits that were paid for work. */
   readonly burned: number;
   readonly found:
-    { readonly finding: Finding; readonly deviations: Deviations; readonly outcome: Outcome } | undefined;
+    | { readonly finding: Finding; readonly deviations: Deviations; readonly outcome: Outcome }
+    | undefined;
   /** Every schedule within the bound was looked at. */
   readonly isComplete: boolean;
 }

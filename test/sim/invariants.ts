@@ -241,11 +241,8 @@ export const watchOver = (deps: WatchDeps) => {
     known.holds.delete(hold_id);
     const work = held && known.byWork.get(held.operation_id);
     if (work === undefined || work.burns > 0) return;
-    if (work.ended === null && reason !== 'cancelled')
-      toTell(
-        'released-under-work',
-        `the hold ${hold_id} of ${work.id} was released (${reason}) while its work was open`,
-      );
+    if (work.ended === null)
+      toTell('released-under-work', `the hold ${hold_id} of open ${work.id} was released (${reason})`);
     if (work.ended === 'succeeded')
       given = {
         hold_id,
@@ -501,11 +498,8 @@ export const watchOver = (deps: WatchDeps) => {
         say('erased-left', `${id} is of an erased tenant`);
     for (const work of known.works.values()) {
       if (!isErased(work)) continue;
-      for (const folder of [
-        `results/${work.work_id}/`,
-        `operations/${work.id}/`,
-        `reviews/${reviewIdOf(work.id)}/`,
-      ])
+      const reviewId = reviewIdOf(work.id);
+      for (const folder of [`results/${work.work_id}/`, `operations/${work.id}/`, `reviews/${reviewId}/`])
         for await (const { key } of raw.list(folder)) say('erased-left', `${key} is of an erased document`);
     }
   };
@@ -518,9 +512,8 @@ export const watchOver = (deps: WatchDeps) => {
     },
     ...{ removed: visits.removed, entered: visits.entered },
     ...{ bytesOf: visits.bytesOf, uploaders: visits.uploaders },
-    /** A closed month has other figures now than its closing states. */
+    /** A closed month has other figures than its closing states; a process knows wrongly what room a tenant has. */
     closing: (text: string): void => say('closed-month', text),
-    /** What a process says of the room that a tenant has is wrong. */
     room: (text: string): void => say('upload-room', text),
     logPutBack: (): void => {
       known = started();
@@ -558,6 +551,7 @@ export const watchOver = (deps: WatchDeps) => {
       await visits.look();
       for (const work of known.works.values()) await compared(work);
     },
+    say,
     audited: (found: readonly AuditFinding[]): void => {
       for (const { check, message } of found) say('audit', `[${check}] ${message}`);
       if (found.length > 0) return;

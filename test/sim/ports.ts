@@ -44,8 +44,11 @@ interface Replay {
 const keyOf = ({ tenant_id, endpoint, idempotency_key }: ReplayScope): string =>
   [tenant_id, endpoint, idempotency_key].join('\u001f');
 
-/** What all processes share, and what outlives them: the log, objects, the replay store, files that were sent. */
-export const sharedStores = () => {
+/**
+ * What all processes share, and what outlives them: the log, objects, the replay store, files that were sent.
+ * `positionsApart`: from one event of the log to the next.
+ */
+export const sharedStores = (positionsApart = 1n) => {
   const shared = {
     /** How often the log was put back: each time all connections to it were lost. */
     epoch: 0,
@@ -72,7 +75,7 @@ export const sharedStores = () => {
       if (current > at) return repeated(past, at, events);
       shared.streams.set(stream, past);
       for (const { id, type, data, metadata } of events) {
-        const [revision, position] = [BigInt(past.length), BigInt(shared.events.length + 1)];
+        const [revision, position] = [BigInt(past.length), positionsApart * BigInt(shared.events.length + 1)];
         const event = { id, type, data, metadata, stream, revision, position };
         past.push(event);
         shared.events.push(event);

@@ -1,8 +1,14 @@
 import { expect } from 'chai';
-import { projectingSeed, type ProjectingOutcome } from './projecting.ts';
+import { seededPlan } from './explore.ts';
+import { differingIn, projectingSeed, type ProjectingOutcome } from './projecting.ts';
+import { runWorld } from './run.ts';
+import { worldOf } from './worlds.ts';
 
 /** Seeds that are tried each time. */
 const SEEDS = Array.from({ length: 16 }, (_, at) => at + 1);
+
+/** Some of their worlds copy the log. */
+const SEEDS_COPIED = Array.from({ length: 20 }, (_, at) => at + 1);
 
 /** How many steps the real database takes is not told by the seed. */
 const shownOf = ({ endedAt, taken, notices }: ProjectingOutcome) => ({
@@ -30,5 +36,18 @@ describe('read models that processes keep up with a log', () => {
       'diverged',
       'failed',
     ]);
+  });
+
+  it('have the rows of the log where they are made of a copy of it, whatever stopped the copy', async () => {
+    const copied = SEEDS_COPIED.map((seed) => ({ seed, world: worldOf(seed) })).filter(({ world }) =>
+      world.actors.some(({ kind }) => kind === 'copy'),
+    );
+    let count = 0;
+    for (const { seed, world } of copied) {
+      const { copies } = await runWorld({ world, plan: seededPlan(seed), seed, audits: false });
+      count += copies.length;
+      for (const copy of copies) expect(await differingIn(copy), `seed ${String(seed)}`).to.deep.equal([]);
+    }
+    expect(count).to.be.at.least(3);
   });
 });

@@ -10,16 +10,19 @@ import { divergenceOf } from '../../projections/engine/divergence.ts';
 import { dumpReadModel } from '../../projections/engine/building.ts';
 import type { ProjectedEvent, Sql, SqlTx, Timers } from '../../projections/engine/ports.ts';
 import { rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
 import { type Generation, generations, hasRegistry } from '../../projections/engine/registry.ts';
 import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
 import { ddlOf, type Projector } from '../../projections/engine/table.ts';
 import { ALL_TENANTS, readYourWrites } from '../../src/queries/queries.ts';
 import { chance } from './chance.ts';
+import { placed } from './logCopies.ts';
 import { logOf, type Shared, sharedStores } from './ports.ts';
 import { projectingPlan, projectingWorld, TRAFFIC_MS, type ProjectingWorld } from './projectingWorlds.ts';
 import { runWorld } from './run.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
 import { databaseFor } from './sqlDouble.ts';
+import type { CopiedLog } from './told.ts';
 import { randomWorld, type Finding } from './worlds.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { seededPlan } from './explore.ts';
@@ -386,22 +389,25 @@ const lagOf = async (on: Stage, projector: Projector): Promise<string | undefine
 
 const FOLD = 'fold';
 
-/** What the views show, against a fold of the log that is there. */
-const differsFromFold = async (on: Stage, projector: Projector): Promise<boolean> => {
-  const events = wantedOf(on, projector, BigInt(on.shared.events.length)).map((event): ProjectedEvent => ({
-    ...event,
-    ...decodeAny(event),
-  }));
-  await on.raw.script(
+type Dumps = Awaited<ReturnType<typeof dumpReadModel>>;
+
+const shownBy = (dumps: Dumps): string => dumps.map(({ rows, digest }) => `${String(rows)} ${digest}`).join();
+
+/** What the views of a read model show that is made of these events at once. */
+const foldOf = async (sql: Sql, projector: Projector, log: readonly RecordedEvent[]): Promise<string> => {
+  const events = log
+    .filter(({ type }) => (projector.eventTypes as readonly string[]).includes(type))
+    .map((event): ProjectedEvent => ({ ...event, ...decodeAny(event) }));
+  await sql.script(
     `drop schema if exists ${FOLD} cascade; create schema ${FOLD}; ${ddlOf(projector.tables, FOLD)}`,
   );
-  await on.raw.transaction((tx) => projector.apply(tx, { schema: FOLD, events }));
-  const shown = (schema?: string) =>
-    dumpReadModel(on.raw, projector, schema).then((dumps) =>
-      dumps.map(({ rows, digest }) => `${String(rows)} ${digest}`).join(),
-    );
-  return (await shown()) !== (await shown(FOLD));
+  await sql.transaction((tx) => projector.apply(tx, { schema: FOLD, events }));
+  return shownBy(await dumpReadModel(sql, projector, FOLD));
 };
+
+/** What the views show, against a fold of the log that is there. */
+const differsFromFold = async ({ raw, shared }: Stage, projector: Projector): Promise<boolean> =>
+  shownBy(await dumpReadModel(raw, projector)) !== (await foldOf(raw, projector, shared.events));
 
 const look = async (on: Stage): Promise<void> => {
   for (const projector of on.world.projectors) {
@@ -458,6 +464,21 @@ export const projectingSeed = async (seed: number): Promise<ProjectingOutcome> =
       seed,
       sql,
     });
+  } finally {
+    await sql.close();
+  }
+};
+
+/** The read models of which a rebuild of a copy, as far as its source went, has other rows than one of the source. */
+export const differingIn = async ({ source, target }: CopiedLog): Promise<readonly string[]> => {
+  const sql = await emptySql();
+  try {
+    const differing: string[] = [];
+    for (const projector of READ_MODELS) {
+      const rows = await foldOf(sql, projector, placed(source));
+      if ((await foldOf(sql, projector, placed(target.events))) !== rows) differing.push(projector.name);
+    }
+    return differing;
   } finally {
     await sql.close();
   }

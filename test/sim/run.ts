@@ -14,10 +14,11 @@ import type { Standing } from './book.ts';
 import { baseOf, changedClosings, operatorOn } from './market.ts';
 import { readModel } from './readModel.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
+import { flawsOf } from './logCopies.ts';
 import { limiterOf } from './limits.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
 import { watchOver } from './invariants.ts';
-import type { Told } from './told.ts';
+import type { CopiedLog, Told } from './told.ts';
 import { actOnSent, isVisitor, visit } from './visits.ts';
 import {
   endOf,
@@ -58,6 +59,7 @@ export interface Outcome {
   readonly burned: number;
   /** What the read models have to say of each account in the end. */
   readonly standings: ReadonlyMap<string, Standing>;
+  readonly copies: readonly CopiedLog[];
   /** What processes told of their failures. */
   readonly errors: readonly string[];
 }
@@ -111,7 +113,7 @@ const stage = (
   const told: Told = {
     ...{ answers: [], refused: [], keptNo: [], restoredAt: -1, delivered: [], decided: [] },
     ...{ uploads: new Map(), revoked: [], rushed: [], limitsAway: false },
-    ...{ removed: [], configKeys: new Map() },
+    ...{ removed: [], configKeys: new Map(), copies: [] },
   };
   const raw = objectsOf(shared, {
     call: ({ effect }) => new Promise((done) => done(effect())),
@@ -503,6 +505,13 @@ const audited = async (on: Stage): Promise<readonly AuditFinding[]> => {
   return report.findings;
 };
 
+/** Audits the copies of the log, and the log itself. */
+const auditAll = async (on: Stage, { audits = true }: Pick<RunOptions, 'audits'>): Promise<void> => {
+  for (const one of on.told.copies)
+    if (!on.isOver()) for (const [rule, text] of await flawsOf(one)) on.watch.say(rule, text);
+  if (!on.isOver() && audits) on.watch.audited(await audited(on));
+};
+
 /** Runs a world from its start until hours after all have become well, and tells what was wrong. */
 export const runWorld = async (options: RunOptions): Promise<Outcome> => {
   const on = stage(await baseOf(marketOf(options.world)), options);
@@ -523,7 +532,7 @@ export const runWorld = async (options: RunOptions): Promise<Outcome> => {
     if (on.idleMs === IDLE_MS.healed) await roomLeft(on);
     on.idleMs = IDLE_MS.healed;
   }
-  if (!isOver() && options.audits !== false) watch.audited(await audited(on));
+  await auditAll(on, options);
   const { findings, errors, shared } = on;
   return {
     findings,
@@ -534,5 +543,6 @@ export const runWorld = async (options: RunOptions): Promise<Outcome> => {
     burned: watch.burned(),
     standings: new Map(watch.tenants().map((tenant) => [tenant, watch.due(tenant)])),
     events: shared.events,
+    copies: on.told.copies,
   };
 };

@@ -329,6 +329,15 @@ export const SMALL: readonly World[] = [
     { processes: [{ name: 'p' }, { name: 'q', offsetMs: -7 * 60_000 }] },
   ),
   single('texts moved', [work('a'), { kind: 'move', at: 2_000, tries: 6 }, work('b', { at: 4_000, via: 1 })]),
+  single('log copied while work goes on', [
+    work('a'),
+    { kind: 'copy', at: 15, tries: 6, from: 'log' },
+    { kind: 'money', key: 'm', at: 200, via: 1, tries: 3, credits: 10 },
+  ]),
+  single('backup of the log copied', [
+    { kind: 'money', key: 'm', at: 0, via: 1, tries: 3, credits: 10 },
+    { kind: 'copy', at: 50, tries: 6, from: 'backup' },
+  ]),
   single('sale', [
     { kind: 'sale', key: 's', at: 0, via: 0, tries: 1, credits: 200, refundAfterMs: 5, reverseAfterMs: 5 },
   ]),

@@ -1,8 +1,20 @@
+import type { RecordedEvent } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
+import type { CopiedLog as Copied } from '../../src/backup/copyLog.ts';
 import type { Shared } from './ports.ts';
 import type { Answer } from './process.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Actor, Finding, World } from './worlds.ts';
+
+/** A copy of the log, and the events of its source that were copied. */
+export interface CopiedLog {
+  readonly source: readonly RecordedEvent[];
+  readonly target: Shared;
+  /** Where its events lay first, in the log that was never copied. */
+  readonly first: readonly bigint[];
+  /** undefined: it was refused, though nothing speaks against it. */
+  readonly result: Copied | undefined;
+}
 
 /** What the world outside was told, and when (virtual ms). */
 export interface Told {
@@ -34,6 +46,8 @@ export interface Told {
   readonly removed: { readonly kind: 'set' | 'config'; readonly id: string }[];
   /** Keys that were given to each saved config. */
   readonly configKeys: Map<string, Set<string>>;
+  /** The copies of the log that were made. */
+  readonly copies: CopiedLog[];
   /** When each of those that rush was let in, and how long the others were told to wait. */
   readonly rushed: { readonly tenant: string; readonly at: number; readonly waitMs: number | null }[];
 }

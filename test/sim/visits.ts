@@ -3,6 +3,7 @@ import { sha256 } from '../../domain/kernel/chain.ts';
 import { moveTexts } from '../../src/operator/moveTexts.ts';
 import { textMover } from '../../src/writer/vault.ts';
 import { bytesOf, change, fullKeyOf, insist, type Outside, printOf, send, type Sent } from './actors.ts';
+import { copyTheLog } from './logCopies.ts';
 import { logOf, objectsOf } from './ports.ts';
 import { type Answer, type SimProcess, TENANT } from './process.ts';
 import type { Owner } from './scheduler.ts';
@@ -180,10 +181,10 @@ const moveOldTexts = async (on: Outside, actor: Of<'move'>): Promise<void> => {
 };
 
 /** Whoever comes with something that no account has to know of. */
-type Visitors = Of<'key' | 'rush' | 'move' | 'keep' | 'deploy' | 'close'>;
+type Visitors = Of<'key' | 'rush' | 'move' | 'copy' | 'keep' | 'deploy' | 'close'>;
 
 export const isVisitor = (actor: Actor): actor is Visitors =>
-  ['key', 'rush', 'move', 'keep', 'deploy', 'close'].includes(actor.kind);
+  ['key', 'rush', 'move', 'copy', 'keep', 'deploy', 'close'].includes(actor.kind);
 
 /** Does what a visitor wants, from its first request to its last. */
 export const visit = (on: Outside, owner: Owner, actor: Visitors): Promise<void> => {
@@ -194,6 +195,8 @@ export const visit = (on: Outside, owner: Owner, actor: Visitors): Promise<void>
       return rush(on, owner, actor);
     case 'move':
       return moveOldTexts(on, actor);
+    case 'copy':
+      return copyTheLog(on, actor);
     case 'keep':
       return keep(on, owner, actor);
     case 'deploy':

@@ -109,6 +109,8 @@ export type Actor =
   | { readonly kind: 'restart'; readonly at: number }
   /** An operator moves the texts of old events into the vault. */
   | { readonly kind: 'move'; readonly at: number; readonly tries: number }
+  /** An operator copies the log while work goes on, or a backup that is made now. */
+  | { readonly kind: 'copy'; readonly at: number; readonly tries: number; readonly from: 'log' | 'backup' }
   /** Somebody who looks at the result of the operation with that key, and says what the document says. */
   | {
       readonly kind: 'review';
@@ -285,10 +287,10 @@ const actorOf = (seed: number, at: number): Actor => {
 export type Wanting = Exclude<Actor, { kind: 'restore' | 'review' | 'evict' | Visit }>;
 
 /** Actors of which no account has to know. */
-type Visit = 'key' | 'rush' | 'move' | 'restart' | 'keep' | 'deploy' | 'close';
+type Visit = 'key' | 'rush' | 'move' | 'copy' | 'restart' | 'keep' | 'deploy' | 'close';
 
 const OTHERS: ReadonlySet<string> = new Set([
-  ...['restore', 'review', 'evict', 'key', 'rush', 'move', 'restart', 'keep', 'deploy', 'close'],
+  ...['restore', 'review', 'evict', 'key', 'rush', 'move', 'copy', 'restart', 'keep', 'deploy', 'close'],
 ]);
 
 export const isRequest = (actor: Actor): actor is Wanting => !OTHERS.has(actor.kind);
@@ -425,6 +427,14 @@ const guestsIn = (seed: number): readonly Actor[] => {
   ];
 };
 
+/** In some worlds the log is copied, early or when much is done. */
+const copiesIn = (seed: number): readonly Actor[] => {
+  if (fraction(seed, 'copies') > 0.2) return [];
+  const lastsMs = fraction(seed, 'copies late') < 0.7 ? 30_000 : HOUR;
+  const from = fraction(seed, 'copies a backup') < 0.5 ? 'backup' : 'log';
+  return [{ kind: 'copy', at: chance(seed, 'copies at') % lastsMs, tries: 8, from }];
+};
+
 const planOf = (seed: number) => (['free', 'paid', 'enterprise'] as const)[chance(seed, 'plan') % 3]!;
 
 /** When the first month of a world is over, virtual ms. */
@@ -455,6 +465,7 @@ export const randomWorld = (seed: number): World => {
       ...actors.flatMap((actor, at) => [...repeated(seed, actor, at), ...reviewersOf(seed, actor, at)]),
       ...evictionsIn(seed),
       ...guestsIn(seed),
+      ...copiesIn(seed),
     ],
     balance: (fraction(seed, 'poor') < 0.4 ? 100 : 3_000) + (chance(seed, 'balance') % 5) * 60,
     others: [{ id: 'u', balance: 200 * (chance(seed, 'other') % 3), plan: planOf(seed) }],

@@ -39,10 +39,14 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
   const errors: unknown[] = [];
   const closing: (AccountWriter | Recording)[] = [];
 
-  /** `whilePut`: what happens before an object is stored. */
+  /** `whilePut`: what happens before an object is stored. `isLate`: its lists know no work that was accepted. */
   const process = (
     dying: Dying | null = null,
-    { whilePut, ...over }: Partial<Process> & { readonly whilePut?: () => void } = {},
+    {
+      whilePut,
+      isLate = false,
+      ...over
+    }: Partial<Process> & { readonly whilePut?: () => void; readonly isLate?: boolean } = {},
   ) => {
     const { store, objects: own, happened, writes } = mortal(d.store, stored, dying);
     const objects: ObjectStore = {
@@ -75,7 +79,7 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
         }));
     const orphans = async (before: string) => {
       const { holds } = await accountWriter({ store: d.store }).stateOf(TENANT, 0);
-      const known = new Set((await states()).map(({ state }) => state.accepted?.work_id));
+      const known = new Set((isLate ? [] : await states()).map(({ state }) => state.accepted?.work_id));
       return [...holds.values()]
         .filter(({ created_at, operation_id }) => created_at < before && !known.has(operation_id))
         .map(({ operation_id }) => ({

@@ -11,3 +11,9 @@ export const MAIN = program('main.js');
 
 /** The same of the command line. */
 export const CLI = program('cli.js');
+
+/**
+ * Options of Node for processes that specs start. They live for seconds: that V8 compiles embedded Postgres once more
+ * for speed, beside its work, would cost as much as everything else in a start. Benchmarks run as the service does.
+ */
+export const NODE_OPTIONS = process.env['QUIRE_SHORT_LIVED'] === 'yes' ? ['--liftoff-only'] : [];

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { NODE_OPTIONS } from './program.ts';
 
 export interface Ran {
   readonly code: number | null;
@@ -19,7 +20,7 @@ export const startCommand = (
   args: readonly string[],
 ): RunningCommand => {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [resolve('bin/quire.js'), ...args], {
+  const child = spawn(process.execPath, [...NODE_OPTIONS, resolve('bin/quire.js'), ...args], {
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

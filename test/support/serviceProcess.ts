@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { until } from '../../engine/test/support/until.ts';
 import { prepareDataDir } from './preparedData.ts';
-import { MAIN } from './program.ts';
+import { MAIN, NODE_OPTIONS } from './program.ts';
 
 /** The admin key that services started here are given. */
 export const ADMIN_KEY = 'an-admin-key-for-specs-only-0123456789';
@@ -61,7 +61,7 @@ export const startService = async (
   };
   if (!('DATABASE_URL' in env)) await prepareDataDir(dataDir);
   const began = performance.now();
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...NODE_OPTIONS, main], {
     // An empty value takes a variable away.
     env: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -159,6 +159,18 @@ describe('operations and their worker', () => {
     expect(await bench.account()).to.include({ balance: BALANCE, held: 0, open_holds: 0 });
   });
 
+  it('keep their hold where a list that is late shows them as never accepted', async () => {
+    const name = await bench.process().accept('k');
+    const { worker } = bench.process(null, { isLate: true });
+    for (const minutes of [11, 2, 2]) {
+      bench.pass(minutes);
+      await worker.reap();
+    }
+    expect(await bench.account()).to.include({ held: PRICE, open_holds: 1 });
+    expect(await bench.process().worker.drain()).to.equal(1);
+    await paidOnce(name);
+  });
+
   it('keep the hold of a request that is under way where clocks are a quarter of an hour apart', async () => {
     const asking = bench.process({ at: 2, committed: false });
     await Promise.race([asking.accept('k').catch(() => undefined), asking.happened]);

@@ -3,9 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
+import { NODE_OPTIONS } from '../../test/support/program.ts';
 import { tempDatabase, type TempDatabase } from '../../test/support/tempDatabase.ts';
 
-const { DATABASE_URL, REDIS_URL, PATH = '', HOME = '', QUIRE_BUNDLE = '' } = process.env;
+const {
+  DATABASE_URL,
+  REDIS_URL,
+  PATH = '',
+  HOME = '',
+  QUIRE_BUNDLE = '',
+  QUIRE_SHORT_LIVED = '',
+} = process.env;
 /** A folder in which Emmett is installed; empty where it could not be. */
 const BENCH_EMMETT = process.env['BENCH_EMMETT'] === '' ? undefined : process.env['BENCH_EMMETT'];
 
@@ -19,8 +27,9 @@ const ran = async (
 ): Promise<string> => {
   const file = fileURLToPath(new URL(`../../${main}.js`, import.meta.url));
   // Services start from the bundle where that is fresh: one file loads in half the time of hundreds.
-  const all = { PATH, HOME, QUIRE_BUNDLE, BENCH_DIR: folder.path, BENCH_ROUNDS: '1', ...env };
-  const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], {
+  const ours = { PATH, HOME, QUIRE_BUNDLE, QUIRE_SHORT_LIVED };
+  const all = { ...ours, BENCH_DIR: folder.path, BENCH_ROUNDS: '1', ...env };
+  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_OPTIONS, file, ...args], {
     env: all,
     timeout: 170_000,
   });

@@ -123,7 +123,13 @@ export const isFresh = () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') ==
 
 /** Removes what earlier builds left, and nothing else of the folder than code. */
 const dropOthers = (outputs) => {
-  const kept = new Set(['tessdata', 'swagger-ui', 'stamp.txt', ...outputs.map((path) => basename(path))]);
+  const kept = new Set([
+    'tessdata',
+    'swagger-ui',
+    'fonts',
+    'stamp.txt',
+    ...outputs.map((path) => basename(path)),
+  ]);
   for (const name of readdirSync(DIST)) {
     if (!kept.has(name) && !name.startsWith('.')) rmSync(join(DIST, name), { recursive: true, force: true });
   }

@@ -20,6 +20,10 @@ const SWAGGER_FILES = [
   'NOTICE',
 ];
 
+/** Where the service looks for the fonts that it prints with. */
+const FONTS = join(ROOT, 'dist/fonts');
+const FONT_FILES = ['LiberationSans-Regular.ttf', 'LiberationSans-Bold.ttf', 'LICENSE_LIBERATION'];
+
 const { resolve } = createRequire(import.meta.url);
 
 /** A file appears whole or not at all: two builds may run at the same time. */
@@ -49,11 +53,11 @@ const unpackTessdata = () => {
   }
 };
 
-const copySwagger = () => {
-  const folder = dirname(resolve('swagger-ui-dist/package.json'));
-  mkdirSync(SWAGGER, { recursive: true });
-  for (const name of SWAGGER_FILES) {
-    const target = join(SWAGGER, name);
+/** Copies files of a package's folder that are not there yet, or are others. */
+const copy = (folder, names, into) => {
+  mkdirSync(into, { recursive: true });
+  for (const name of names) {
+    const target = join(into, name);
     const bytes = readFileSync(join(folder, name));
     if (!existsSync(target) || !readFileSync(target).equals(bytes)) write(target, bytes);
   }
@@ -62,5 +66,6 @@ const copySwagger = () => {
 /** Puts into dist/ what of these packages is not there yet. */
 export const unpackData = () => {
   unpackTessdata();
-  copySwagger();
+  copy(dirname(resolve('swagger-ui-dist/package.json')), SWAGGER_FILES, SWAGGER);
+  copy(join(dirname(resolve('pdfjs-dist/package.json')), 'standard_fonts'), FONT_FILES, FONTS);
 };

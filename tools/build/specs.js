@@ -11,4 +11,5 @@ await mirror();
 // Services that specs start come from the bundle, which starts in a third of the time, where it is up to date.
 launch([MOCHA, ...process.argv.slice(2).map((argument) => mirrored(argument))], {
   QUIRE_BUNDLE: isFresh() ? 'fresh' : '',
+  QUIRE_SHORT_LIVED: 'yes',
 });

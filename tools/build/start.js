@@ -1,5 +1,6 @@
-// Starts the service. It and the console are built first where a source is newer, at the same time and in processes of
-// their own: what compiles does not stay in the memory of what runs, and what says that it listens has its console.
+// Starts the service. It and the console are built where a source is newer, at the same time and in processes of their
+// own: what compiles does not stay in the memory of what runs. The service starts as soon as it is built itself: until
+// the console is there too, its page says so and asks again.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
@@ -35,6 +36,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const end = () => process.exit(0);
 for (const signal of SIGNALS) process.on(signal, end);
 if (isStale.service || isStale.console) writeSync(1, 'Building what is newer than the last build …\n');
-await Promise.all([buildService(), buildConsole()]);
+void buildConsole();
+await buildService();
 for (const signal of SIGNALS) process.off(signal, end);
 await import('../../dist/main.js');

@@ -39,9 +39,12 @@ const OF_A_RELEASE = ['engine/test/isolation/', 'test/adapters/', 'test/composit
 /** Files of these folders start the program, as anybody does, to try something else. */
 const STARTS_THE_PROGRAM = /^(?:tools|test\/(?:audit|cli|http|mcp|reference|sdk|security))\//u;
 
+/** These read many documents in processes to compare what is read; how processes work their siblings try. */
+const COMPARES_READINGS = /^engine\/test\/isolation\/(?:ranges|keptFiles)\.slow\.spec\.ts$/u;
+
 const dependsOnRelease = (file: string): boolean =>
-  OF_A_RELEASE.some((folder) => file.startsWith(folder)) ||
-  (!STARTS_THE_PROGRAM.test(file) &&
+  ![STARTS_THE_PROGRAM, COMPARES_READINGS].some((other) => other.test(file)) &&
+  (OF_A_RELEASE.some((folder) => file.startsWith(folder)) ||
     /from 'node:(?:child_process|worker_threads|vm)'/u.test(readFileSync(file, 'utf8')));
 
 /**
@@ -58,21 +61,27 @@ export const releasesFor = (
   return releases.filter((_, index) => index === (bit + commits) % releases.length);
 };
 
+/** What a worker is told to run; `env` is added to its environment until the file ends. */
+export interface Asked {
+  readonly file: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
 interface Worker {
-  readonly run: (file: string) => Promise<Outcome & { readonly isLost: boolean }>;
+  readonly run: (asked: Asked) => Promise<Outcome & { readonly isLost: boolean }>;
   readonly end: () => Promise<void>;
 }
 
-/** Workers without a file now, by release and environment. */
+/** Workers without a file now, by release. */
 const idle = new Map<string, Worker[]>();
 
 const LOST = { passed: 0, wall: 0, cpu: 0, isLost: true };
 
-const newWorker = async (node: string, env: NodeJS.ProcessEnv): Promise<Worker> => {
+const newWorker = async (node: string): Promise<Worker> => {
   const child = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), {
     execPath: node,
     execArgv: ['--enable-source-maps'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, QUIRE_SHORT_LIVED: 'yes' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let said = '';
@@ -82,17 +91,21 @@ const newWorker = async (node: string, env: NodeJS.ProcessEnv): Promise<Worker> 
   const answer = () => Promise.race([once(child, 'message').then(([message]) => message as Outcome), ended]);
   await answer();
   return {
-    run: async (file) => {
+    run: async (asked) => {
       const answered = answer();
-      if (child.connected) child.send({ file });
+      if (child.connected) child.send(asked);
       const late = setTimeout(() => child.kill('SIGKILL'), GIVEN_UP_MS);
       const outcome = await answered;
       clearTimeout(late);
       if (typeof outcome !== 'string') return { ...outcome, isLost: false };
-      return { ...LOST, printed: said, failed: [{ title: file, text: `its process ended with ${outcome}` }] };
+      return {
+        ...LOST,
+        printed: said,
+        failed: [{ title: asked.file, text: `its process ended with ${outcome}` }],
+      };
     },
     end: async () => {
-      if (child.connected) child.send({ file: null });
+      if (child.connected) child.send('end');
       await ended;
     },
   };
@@ -114,11 +127,11 @@ export const specJob = (
   kind,
   ...expected(file),
   run: async () => {
-    const key = JSON.stringify([node, env]);
-    const free = idle.get(key) ?? [];
-    idle.set(key, free);
-    const worker = free.pop() ?? (await newWorker(node, env));
-    const { isLost, ...outcome } = await worker.run(resolve('.test', file.replace(/ts$/u, 'js')));
+    const free = idle.get(node) ?? [];
+    idle.set(node, free);
+    const worker = free.pop() ?? (await newWorker(node));
+    const compiled = resolve('.test', file.replace(/ts$/u, 'js'));
+    const { isLost, ...outcome } = await worker.run({ file: compiled, env });
     if (!isLost) free.push(worker);
     return outcome;
   },

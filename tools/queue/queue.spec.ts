@@ -117,8 +117,14 @@ describe('the release of Node that a spec file runs on', () => {
     expect([...now, ...next]).to.have.members(['v20', 'other']);
   });
 
+  it('is one where processes only read what is compared', () => {
+    const file = 'engine/test/isolation/ranges.slow.spec.ts';
+    expect([...labels(file, 7), ...labels(file, 8)]).to.have.members(['v20', 'other']);
+  });
+
   it('is both where the subject differs between them', () => {
     expect(labels('test/contracts/objectStore.spec.ts', 7)).to.deep.equal(['v20', 'other']);
+    expect(labels('engine/test/isolation/isolation.spec.ts', 7)).to.deep.equal(['v20', 'other']);
     expect(labels('engine/test/kernel/tempFolders.spec.ts', 8)).to.deep.equal(['v20', 'other']);
   });
 });

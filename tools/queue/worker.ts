@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import Mocha from 'mocha';
 import '../../engine/test/support/tempSpace.ts';
 import { closeShared } from '../../test/support/processEnd.ts';
+import type { Asked } from './jobs.ts';
 import type { Outcome } from './queue.ts';
 
 /** A spec has three minutes: on a busy machine, less is too little. */
@@ -79,16 +80,18 @@ const runFile = async (file: string): Promise<Pick<Outcome, 'passed' | 'failed'>
   return { passed, failed };
 };
 
-const run = async (file: string): Promise<Outcome> => {
+const run = async ({ file, env }: Asked): Promise<Outcome> => {
   printed = '';
   const [began, cpu] = [performance.now(), cpuSeconds()];
+  Object.assign(process.env, env);
   const counted = await runFile(file);
+  for (const name of Object.keys(env)) Reflect.deleteProperty(process.env, name);
   return { ...counted, printed, wall: (performance.now() - began) / 1000, cpu: cpuSeconds() - cpu };
 };
 
-process.on('message', ({ file }: { file: string | null }) => {
-  if (file === null) void closeShared().then(() => process.exit(0));
-  else void run(file).then((outcome) => process.send?.(outcome));
+process.on('message', (asked: Asked | 'end') => {
+  if (asked === 'end') void closeShared().then(() => process.exit(0));
+  else void run(asked).then((outcome) => process.send?.(outcome));
 });
 // Without its queue nobody reads what it finds.
 process.on('disconnect', () => process.exit(1));

@@ -50,15 +50,16 @@ export interface Call extends Operation {
 /** What the clients are generated from. */
 export const DESCRIPTION = 'docs/reference/openapi.json';
 
-/** The description as the clients are generated from it: they read lists as JSON, page by page. */
+/** The description as the clients are generated from it: they read lists and documents as JSON. */
 export const describedIn = (text: string): Described =>
-  JSON.parse(text, (name, value: unknown) => (name === CSV_TYPE ? undefined : value)) as Described;
+  JSON.parse(text, (name, value: unknown) => (OTHER_FORMS.includes(name) ? undefined : value)) as Described;
 
 export const readDescription = (): Described => describedIn(readFileSync(DESCRIPTION, 'utf8'));
 
 export const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'multipart/form-data';
-const CSV_TYPE = 'text/csv';
+/** Forms of what JSON says too: a table, a printed page. */
+const OTHER_FORMS: readonly string[] = ['text/csv', 'application/pdf'];
 const BODIES: readonly string[] = [JSON_TYPE, FORM_TYPE];
 
 /** Calls that take and answer data; pages for people, metrics and the bytes of an upload are left out. */

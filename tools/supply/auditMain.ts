@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { auditResult, isInDist, npm, ROOT } from './supply.ts';
+import { auditResult, npm, productionSbom } from './supply.ts';
 
-/** Whether what is installed at a place of the lock file is in production: by itself, or copied by the build. */
-const shipped = (): ((node: string) => boolean) => {
-  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
-  };
-  return (node) => packages[node]?.dev !== true || isInDist(node.replace(/^.*node_modules\//, ''));
+/** Whether what is installed at a place of the lock file is in production: by itself, or by the build in `dist/`. */
+const shipped = async (): Promise<(node: string) => boolean> => {
+  const names = new Set((await productionSbom()).components.map(({ name }) => name));
+  return (node) => names.has(node.replace(/^.*node_modules\//, ''));
 };
 
 /**
@@ -16,7 +12,7 @@ const shipped = (): ((node: string) => boolean) => {
  */
 const main = async (): Promise<number> => {
   const { out } = await npm(['audit', '--audit-level=high', '--json']);
-  const result = auditResult(out, shipped());
+  const result = auditResult(out, await shipped());
   switch (result.kind) {
     case 'clean':
       console.log('audit: nothing of severity high or critical in production dependencies');

@@ -26,7 +26,13 @@ describe('what production depends on', () => {
 
   it('has also what the build copies from packages that are not installed then', () => {
     const names = sbom.components.map(({ name }) => name);
-    expect(names).to.include.members(['swagger-ui-dist', '@tesseract.js-data/eng', '@tesseract.js-data/spa']);
+    expect(names).to.include.members([
+      'pdfjs-dist',
+      'swagger-ui-dist',
+      '@tesseract.js-data/eng',
+      '@tesseract.js-data/spa',
+    ]);
+    expect(names).to.include.members(['pdfkit', 'fontkit', 'brotli']);
     expect(names).to.not.include.members(['mocha']);
   });
 

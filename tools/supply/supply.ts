@@ -60,7 +60,8 @@ export const auditResult = (out: string, isShipped: (node: string) => boolean = 
 };
 
 type License =
-  { readonly license: { readonly id?: string; readonly name?: string } } | { readonly expression: string };
+  | { readonly license: { readonly id?: string; readonly name?: string } }
+  | { readonly expression: string };
 
 export interface Component {
   readonly name: string;
@@ -93,17 +94,34 @@ const reproducible = ({ serialNumber: _, metadata, ...rest }: Made): Sbom => {
 };
 
 /** Packages of data that only the build needs: it copies into `dist/` what the service then serves and reads. */
-export const isInDist = (name: string): boolean => /^(?:swagger-ui-dist|@tesseract\.js-data\/.+)$/.test(name);
+const isInDist = (name: string): boolean =>
+  /^(?:pdfjs-dist|swagger-ui-dist|@tesseract\.js-data\/.+)$/.test(name);
+
+/** Packages of code that are bundled into `dist/` and needed by nothing else, with all that they depend on. */
+const BUNDLED: ReadonlySet<string> = new Set(['pdfkit']);
+
+const refOf = (component: Component): string => component['bom-ref'] ?? '';
+
+const bundledIn = ({ components, dependencies }: Made): ReadonlySet<string> => {
+  const needs = new Map(dependencies.map(({ ref, dependsOn = [] }) => [ref, dependsOn]));
+  const found = new Set(components.filter(({ name }) => BUNDLED.has(name)).map(refOf));
+  // A set that grows while it is walked is walked to its new end.
+  for (const ref of found) for (const other of needs.get(ref) ?? []) found.add(other);
+  return found;
+};
 
 const isForDevelopment = ({ name, properties = [] }: Component): boolean =>
   !isInDist(name) && properties.some((one) => one.name === 'cdx:npm:package:development');
 
 /** npm's own `--omit dev` leaves out what production shares with development. */
-const ofProduction = ({ components, dependencies, ...rest }: Made): Made => {
-  const left = new Set(components.filter(isForDevelopment).map((component) => component['bom-ref']));
+const ofProduction = (made: Made): Made => {
+  const { components, dependencies, ...rest } = made;
+  const bundled = bundledIn(made);
+  const dropped = components.filter((one) => isForDevelopment(one) && !bundled.has(refOf(one)));
+  const left = new Set(dropped.map(refOf));
   return {
     ...rest,
-    components: components.filter((component) => !isForDevelopment(component)),
+    components: components.filter((component) => !left.has(refOf(component))),
     dependencies: dependencies
       .filter(({ ref }) => !left.has(ref))
       .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => !left.has(one)) })),
@@ -117,9 +135,10 @@ export const productionSbom = async (): Promise<Sbom> => {
   return reproducible(ofProduction(JSON.parse(out) as Made));
 };
 
-/** Packages that name their licence in a member of old, which npm does not read. */
+/** Packages that name their licence in a member of old, which npm does not read, or in a file alone. */
 const NAMED_OF_OLD: ReadonlyMap<string, string> = new Map([
   ['busboy', 'MIT'],
+  ['png-js', 'MIT'],
   ['streamsearch', 'MIT'],
 ]);
 

@@ -14,7 +14,8 @@ const PREVIEW_MS = 10_000;
 const BYTES_MAX = 20 * 1024 * 1024;
 
 type Preview =
-  { readonly kind: 'reading' | 'none' } | { readonly kind: 'markdown'; readonly markdown: string };
+  | { readonly kind: 'reading' | 'none' }
+  | { readonly kind: 'markdown'; readonly markdown: string };
 
 const NONE: Preview = { kind: 'none' };
 

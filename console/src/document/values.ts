@@ -173,7 +173,8 @@ export interface ValueTable {
 
 /** What is drawn one below the other. */
 export type Part =
-  { readonly kind: 'row'; readonly row: ValueRow } | { readonly kind: 'table'; readonly table: ValueTable };
+  | { readonly kind: 'row'; readonly row: ValueRow }
+  | { readonly kind: 'table'; readonly table: ValueTable };
 
 const isGroupRow = ({ value }: ValueRow): boolean => value === undefined;
 

@@ -21,7 +21,8 @@ export function filledBest(
   valueOf: (way: SchemaNode, cite: Cite) => Json | undefined,
 ): Json | undefined {
   let best:
-    { readonly value: Json; readonly rank: number; readonly cites: readonly Parameters<Cite>[] } | undefined;
+    | { readonly value: Json; readonly rank: number; readonly cites: readonly Parameters<Cite>[] }
+    | undefined;
   for (const way of ways) {
     const cites: Parameters<Cite>[] = [];
     const value = valueOf(way, (...said) => cites.push(said));

@@ -1,5 +1,6 @@
 import type { Field } from '../fields/fields.ts';
 import { boxesIn, opensBox } from '../form/boxes.ts';
+import { below } from '../form/neighbours.ts';
 import type { Pair, Spot } from '../form/pair.ts';
 import { likeness } from '../matching/likeness.ts';
 import forms from '../lexicon/forms.json' with { type: 'json' };
@@ -8,7 +9,7 @@ import { isLabelLike } from '../form/printed.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 import { isOtherEnd } from '../parts/ranges.ts';
-import { wordsIn } from '../places/layout.ts';
+import { type Segment, wordsIn } from '../places/layout.ts';
 import { partOffers } from '../parts/partOffers.ts';
 import { isValue } from '../texts.ts';
 import { datesIn } from '../values/dates.ts';
@@ -102,22 +103,60 @@ function offered(field: Field, { pair, score }: ScoredPair, source: Source): rea
   if (value === undefined || (isFree && isLabelText(value, { pair, score }, source))) return [];
   return [
     {
-      ...(shape === 'text' ? goneOn(value, source) : value),
+      ...(shape === 'text' ? goneOn(value, pair, source) : value),
       kind: pair.kind,
       score: pair.kind === 'cross' ? score * columnShare(field, pair, score) : score,
     },
   ];
 }
 
-/** A text that reaches the end of its line ends where its paragraph does. */
-function goneOn(value: Reading, { layout }: Source): Reading {
-  const place = paragraphsOf(layout).of.get(value.segment);
-  if (place === undefined || value.segment.text.slice(value.to).trim() !== '') return value;
+/** A text that reaches the end of its line ends where its paragraph does, or its cell of a form. */
+function goneOn(value: Reading, pair: Pair, source: Source): Reading {
+  if (value.segment.text.slice(value.to).trim() !== '') return value;
+  const place = paragraphsOf(source.layout).of.get(value.segment);
+  if (place === undefined) {
+    const more = cellLines(pair, source);
+    const text = [value.text, ...more.map((line) => line.text)].join(' ');
+    return more.length === 0 ? value : { ...value, value: text, text, more };
+  }
   const { paragraph } = place;
   const from = place.from + value.from;
   const text = paragraph.text.slice(from).trim();
   return { ...value, segment: paragraph, from, to: paragraph.text.length, value: text, text };
 }
+
+/** More lines below a label's value are entries of their own, or a text. */
+const CELL_LINES_MAX = 2;
+/** Heights of a line that the next of one value may stand below it. */
+const CELL_LEADING = 0.8;
+
+/** The lines below a value up to the next label: the value's cell had no room for them beside it. */
+function cellLines({ at, value: { segment }, kind }: Pair, source: Source): readonly Segment[] {
+  const { layout } = source;
+  const isBelow = kind === 'below' && fontSize(at) < fontSize(segment);
+  if (kind !== 'right' && !isBelow) return [];
+  const { form } = labelIndexOf(source);
+  const isOfCell = (line: Segment): boolean =>
+    Math.abs(line.x0 - segment.x0) < SAME_LEFT &&
+    fontSize(line) === fontSize(segment) &&
+    !form.labels.has(line) &&
+    !form.isPrinted(line) &&
+    !line.text.includes(':') &&
+    (isBelow || !layout.rows[line.row]?.segments.some(({ x0, x1 }) => x1 > at.x0 && x0 < line.x0));
+  const lines: Segment[] = [];
+  for (let last = segment; lines.length <= CELL_LINES_MAX;) {
+    const next = below(last, layout, CELL_LEADING * (last.y1 - last.y0));
+    if (next === undefined || !isOfCell(next)) return lines;
+    lines.push(next);
+    last = next;
+  }
+  return [];
+}
+
+const SAME_LEFT = 6;
+
+/** Points; 0 where the format has none. */
+const fontSize = ({ words: [word] }: Segment): number => word?.fontSize ?? 0;
 
 const BOXES_MAX = 12;
 

@@ -1,7 +1,7 @@
 import type { ParsedPage } from '../../recognition/liteparse.ts';
 import { cleanText } from '../../document/plainText.ts';
 import type { Box } from '../../document/document.ts';
-import { heightOf, widthOf } from '../../layout/content.ts';
+import { heightOf, middleY, widthOf } from '../../layout/content.ts';
 import { boxOf } from './pdfRules.ts';
 import { rounded, type InkedWord } from './pdfWords.ts';
 
@@ -13,6 +13,8 @@ const BOXES = new Set(['checkbox', 'radio']);
 const SIZE_SHARE = 0.7;
 const SIZE_MAX = 12;
 const SIZE_MIN = 4;
+/** The line of the largest letters. */
+const LINE_MAX = SIZE_MAX / SIZE_SHARE;
 
 interface Written {
   readonly text: string;
@@ -24,9 +26,29 @@ interface Written {
  * notes written on the page, where none of the page's own words lie.
  */
 export function fieldWords(page: ParsedPage, own: readonly InkedWord[]): readonly InkedWord[] {
-  return [...valuesOf(page), ...boxesOf(page), ...notesOf(page)]
+  const values = valuesOf(page).map((field) => besideLabel(field, own));
+  return [...values, ...boxesOf(page), ...notesOf(page)]
     .filter(({ box }) => !own.some((word) => isInside(word.box, box)))
     .flatMap(wordsIn);
+}
+
+/** A field whose line stands level with the words to its left: viewers draw a value at any height of its box. */
+function besideLabel({ text, box }: Written, own: readonly InkedWord[]): Written {
+  const [x0, y0, x1] = box;
+  const lines = linesIn({ text, box });
+  const [label] = own.reduce<readonly InkedWord[]>((nearest, word) => {
+    const isBeside =
+      word.box[2] <= x0 &&
+      middleY(word.box) > y0 &&
+      middleY(word.box) < box[3] &&
+      heightOf(word.box) <= lines.step;
+    return isBeside && word.box[2] > (nearest[0]?.box[2] ?? -Infinity) ? [word] : nearest;
+  }, []);
+  if (label === undefined) return { text, box };
+  const last = lines.words.length - 1;
+  const line = Math.min(last, Math.max(0, Math.floor((middleY(label.box) - lines.top) / lines.step)));
+  const top = label.box[3] - (line + 1) * lines.step;
+  return { text, box: [x0, top, x1, top + (last + 1) * lines.step] };
 }
 
 const valuesOf = ({ formFields = [] }: ParsedPage): readonly Written[] =>
@@ -56,18 +78,37 @@ const isInside = (word: Box, field: Box): boolean => {
   return x >= field[0] && x <= field[2] && y >= field[1] && y <= field[3];
 };
 
-/** Line below line from the field's left edge. */
-function wordsIn({ text, box }: Written): readonly InkedWord[] {
-  const lines = cleanText(text)
+interface FieldLines {
+  /** Words of each line; at least one line. */
+  readonly words: readonly (readonly string[])[];
+  /** Points: the first line's upper edge, and the height of each. */
+  readonly top: number;
+  readonly step: number;
+}
+
+/**
+ * The lines of a field: several from its top, one in its middle. A field of less than the height of two lines is one
+ * line as high as it is.
+ */
+function linesIn({ text, box }: Written): FieldLines {
+  const written = cleanText(text)
     .split(/[\r\n]+/)
     .map((line) => line.split(/\s+/).filter((word) => word !== ''))
     .filter((line) => line.length > 0);
-  const step = heightOf(box) / Math.max(1, lines.length);
+  const words = written.length === 0 ? [[]] : written;
+  const [height, count] = [heightOf(box), words.length];
+  const step = height < 2 * LINE_MAX && count === 1 ? height : Math.min(LINE_MAX, height / count);
+  return { words, step, top: count === 1 ? middleY(box) - step / 2 : box[1] };
+}
+
+/** Line below line from the field's left edge. */
+function wordsIn(field: Written): readonly InkedWord[] {
+  const { words: lines, top, step } = linesIn(field);
   const size = Math.max(SIZE_MIN, Math.min(SIZE_MAX, SIZE_SHARE * step));
   return lines.flatMap((line, index) => {
-    const [x0, y0] = [box[0], box[1] + index * step];
+    const [x0, y0] = [field.box[0], top + index * step];
     const letters = line.reduce((sum, word) => sum + word.length + 1, 0);
-    const letter = Math.min(size / 2, widthOf(box) / letters);
+    const letter = Math.min(size / 2, widthOf(field.box) / letters);
     let at = x0;
     return line.map((word): InkedWord => {
       const end = at + word.length * letter;

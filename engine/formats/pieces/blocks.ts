@@ -195,7 +195,8 @@ export interface SourceCell {
 
 /** A cell or, where a row starts late or is covered from above, so many columns without one. */
 export type Slot =
-  { readonly kind: 'cell'; readonly cell: SourceCell } | { readonly kind: 'gap'; readonly columns: number };
+  | { readonly kind: 'cell'; readonly cell: SourceCell }
+  | { readonly kind: 'gap'; readonly columns: number };
 
 /** Word allows 63 columns, Writer 1,024. */
 export const COLUMNS_MAX = 1024;

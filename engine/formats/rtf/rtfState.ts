@@ -3,7 +3,15 @@ import { PLAIN } from '../pieces/runs.ts';
 
 /** What becomes of the text of a group. */
 export type Destination =
-  'body' | 'skip' | 'fonts' | 'styles' | 'colours' | 'label' | 'instruction' | 'form' | 'entry';
+  | 'body'
+  | 'skip'
+  | 'fonts'
+  | 'styles'
+  | 'colours'
+  | 'label'
+  | 'instruction'
+  | 'form'
+  | 'entry';
 
 /** How characters look, and how their bytes are read. A group ends with what it began with. */
 export interface RtfState {

@@ -13,7 +13,8 @@ import { tableBlock, type Span, type TableBlock } from './tableCells.ts';
 const PROSE_CHARACTERS = 70;
 
 export type Flowing =
-  { readonly kind: 'row'; readonly row: Row } | { readonly kind: 'table'; readonly table: TableBlock };
+  | { readonly kind: 'row'; readonly row: Row }
+  | { readonly kind: 'table'; readonly table: TableBlock };
 
 /** Rows as they come, with those that line up in columns as tables. */
 export function withAlignedTables(rows: readonly Row[]): readonly Flowing[] {

@@ -228,6 +228,10 @@ class AdminTenantLedgerResponse(TypedDict):
     """Number of entries to skip."""
     next_cursor: str | None
     """Send it as `cursor` to get the next page; null on the last one."""
+    opening_balance_credits: int | None
+    """Balance before the oldest row of the page; null: it has none."""
+    closing_balance_credits: int | None
+    """Balance after the newest row of the page; null: it has none."""
 
 
 class AdminTenantListResponse(TypedDict):
@@ -969,6 +973,19 @@ class BatchRequest(TypedDict):
     """The caller's own OCR model, for each document."""
 
 
+class BilledCustomer(TypedDict):
+    status: Literal["given", "not_given", "erased"]
+    """`erased`: the tenant’s texts were erased, and the figures stay."""
+    legal_name: str | None
+    """Name of the company or person, at most 200 characters."""
+    address: str | None
+    """Lines of the address with line breaks between, at most eight."""
+    vat_id: str | None
+    """VAT identification number."""
+    billing_email: str | None
+    """Address for questions about bills; nothing is sent to it."""
+
+
 class BillingConfigCreateRequest(TypedDict):
     """Members that are left out keep their value."""
 
@@ -1047,6 +1064,38 @@ class BillingConfigResponseTrainingBaseCredits(TypedDict):
     """Whole credits."""
     heavy: int
     """Whole credits."""
+
+
+class BillingDetails(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    legal_name: str | None
+    """Name of the company or person, at most 200 characters."""
+    address: str | None
+    """Lines of the address with line breaks between, at most eight."""
+    vat_id: str | None
+    """VAT identification number."""
+    billing_email: str | None
+    """Address for questions about bills; nothing is sent to it."""
+    updated_at: str | None
+    """When the limits were set; null while the defaults hold."""
+    updated_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+
+
+class BillingDetailsRequest(TypedDict):
+    """All details of the tenant: members that are null or left out are printed no more."""
+
+    legal_name: str
+    """Name of the company or person, at most 200 characters."""
+    address: NotRequired[str | None]
+    """Lines of the address with line breaks between, at most eight."""
+    vat_id: NotRequired[str | None]
+    """VAT identification number."""
+    billing_email: NotRequired[str | None]
+    """Address for questions about bills; nothing is sent to it."""
 
 
 class BillingRateItem(TypedDict):
@@ -2325,6 +2374,59 @@ class CurrencyNotOfferedProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
     currency: NotRequired[str]
     """The currency that was sent."""
+
+
+class DeferredRevenueItem(TypedDict):
+    tenant_id: str | None
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    currency: str | None
+    """Of the sales; null for given credits."""
+    lot_id: str | None
+    """The `grant_id` of the sale, or the adjustment."""
+    kind: Literal["sold", "given"]
+    """Given credits carry no value and have a row of their own."""
+    lots: int
+    """Sales or adjustments that the row adds up."""
+    credits_left: int
+    """Credits that are neither used nor taken back."""
+    paid_usd: str
+    """What remains paid, without VAT and fees, less refunds, at the booked rates."""
+    recognised_usd: str
+    """The part of it that is recognised, by use and at once."""
+    deferred_usd: str
+    """The rest."""
+
+
+class DeferredRevenueReport(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    on: str
+    """Day of the rate, `YYYY-MM-DD`."""
+    by: Literal["tenant", "currency", "lot"]
+    """One row for each of these."""
+    items: list[DeferredRevenueItem]
+    """The entries of this page of the list."""
+    totals: DeferredRevenueReportTotals | None
+    """Sums of all lots, not of the page; null on pages with a cursor."""
+    total: int
+    """Number of entries in the whole list; under a cursor as of its first page."""
+    limit: int
+    """Most entries in a page of the list. A CSV has all of them."""
+    offset: int
+    """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class DeferredRevenueReportTotals(TypedDict):
+    credits_left: int
+    """Credits that are neither used nor taken back."""
+    paid_usd: str
+    """What remains paid, without VAT and fees, less refunds, at the booked rates."""
+    recognised_usd: str
+    """The part of it that is recognised, by use and at once."""
+    deferred_usd: str
+    """The rest."""
 
 
 class DeliveryNotFoundProblem(TypedDict):
@@ -3663,6 +3765,65 @@ class JobNotFoundProblem(TypedDict):
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
+
+
+class Journal(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    month: str
+    """A calendar month (UTC)."""
+    items: list[JournalLine]
+    """The entries of this page of the list."""
+    accounts: list[JournalAccount] | None
+    """Balances of all entries, not of the page; null on pages with a cursor."""
+    total: int
+    """Number of entries in the whole list; under a cursor as of its first page."""
+    limit: int
+    """Most entries in a page of the list. A CSV has all of them."""
+    offset: int
+    """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class JournalAccount(TypedDict):
+    """What an account comes to in the month, on one of its sides."""
+
+    account: str
+    """Number of the account."""
+    account_name: str
+    """Name of the account."""
+    debit_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    credit_usd: str
+    """US dollars as decimal text with 6 decimals."""
+
+
+class JournalLine(TypedDict):
+    """One side of an entry; the other amount is 0."""
+
+    booked_on: str
+    """UTC day of booking."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    kind: str
+    """Text key of the entry: `sale`, `sale_details`, `rate`, `rate_correction`, `refund`,
+    `reversal`, `adjustment` or `use`.
+    """
+    stream: str
+    """Of the event."""
+    position: str
+    """Of the event in the log; of the last one, for the use of a day."""
+    reference: str | None
+    """The transaction at the payment provider."""
+    account: str
+    """Number of the account."""
+    account_name: str
+    """Name of the account."""
+    debit_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    credit_usd: str
+    """US dollars as decimal text with 6 decimals."""
 
 
 class KeyCreatedMessage(TypedDict):
@@ -5174,6 +5335,87 @@ class ReadyResponse(TypedDict):
     """
 
 
+class ReceiptNotFoundProblem(TypedDict):
+    """There is no such receipt. RFC 9457; what to do: /docs/problems/receipt_not_found."""
+
+    type: Literal["/docs/problems/receipt_not_found"]
+    """The page of the problem, at this service."""
+    title: Literal["There is no such receipt"]
+    """The problem in a few words."""
+    status: Literal[404]
+    """Status of the HTTP answer."""
+    code: Literal["receipt_not_found"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
+class ReceiptResponse(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    number: str
+    """Without gaps: the n-th sale, refund or reversal of the tenant in the order of the log has the
+    number n of its series (`R`, `C`, `D`).
+    """
+    document: Literal["receipt", "credit_note", "debit_note"]
+    """Of a sale, of a refund, and of a refund that was undone."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    grant_id: str
+    """ID of the sale, the refund or the reversal."""
+    corrects: str | None
+    """Number of the receipt that a note is about; null on a receipt."""
+    undoes: str | None
+    """Number of the credit note that a debit note undoes; null on others."""
+    booked_at: str
+    """Date of booking: that of the document."""
+    occurred_at: str
+    """RFC 3339 UTC with milliseconds."""
+    credits: int
+    """Sold, taken back or given back; the bonus is among them."""
+    bonus_credits: int
+    """Whole credits."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int | None
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    vat_amount_minor: int
+    """VAT in minor units of `currency`."""
+    net_amount_minor: int | None
+    """Gross less VAT, in minor units of `currency`."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
+    discount_code: str | None
+    """Coupon or code of the discount; null without one."""
+    price_list_version: int | None
+    """Version of the price list that the sale used."""
+    fx_rate_to_usd: str | None
+    """USD for one unit of the currency, as a decimal text; null while no rate is known."""
+    fx_rate_date: str | None
+    """Day of the exchange rate; null if none was needed or known."""
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    position: str
+    """Position of its event in the log."""
+    invoice_ref: str | None
+    """Reference of the invoice, for people."""
+    customer: BilledCustomer
+    seller: list[str]
+    """Who sells, line by line: of the configuration (`SELLER`)."""
+    digest: str
+    """SHA-256 as canonical JSON (RFC 8785) of all members but log_id, invoice_ref, customer, seller
+    and digest.
+    """
+
+
 class ReconciliationDriftMessage(TypedDict):
     type: Literal["reconciliation.drift"]
     """Type of event."""
@@ -6173,6 +6415,108 @@ class SourceUnavailableProblem(TypedDict):
     """The HTTP status of the host of `source_url`; null if it did not answer, or not completely."""
 
 
+class StatementMonth(TypedDict):
+    month: str
+    """A calendar month (UTC): `2026-11`."""
+    status: Literal["closed", "open"]
+    """`closed`: it never changes. `open`: its month is not closed, and what is booked in it is
+    added.
+    """
+    number: str | None
+    """Number of the statement; null while its month is open."""
+
+
+class StatementMonthsResponse(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    items: list[StatementMonth]
+    """From the tenant’s first month until now, newest first."""
+
+
+class StatementResponse(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    month: str
+    """A calendar month (UTC): `2026-11`."""
+    status: Literal["closed", "open"]
+    """`closed`: it never changes. `open`: its month is not closed, and what is booked in it is
+    added.
+    """
+    number: str | None
+    """Number of the statement; null while its month is open."""
+    closing: int | None
+    """Number of the closing that closed the month."""
+    customer: BilledCustomer
+    seller: list[str]
+    """Who sells, line by line: of the configuration (`SELLER`)."""
+    opening_balance_credits: int
+    """Whole credits."""
+    purchased_credits: int
+    """Of sales, bonus credits among them."""
+    refunded_credits: int
+    """Of refunds, less those that were reversed."""
+    adjusted_credits: int
+    """Gifts (+) and credits that were clawed back (−)."""
+    used_credits: int
+    """Whole credits."""
+    closing_balance_credits: int
+    """Opening + purchased − refunded + adjusted − used: the opening balance of the next month."""
+    items: list[StatementRow]
+    """From the opening balance to the closing one: movements in the order of the log, then use by
+    project and key, the most first. Beyond 1,000 of each the rest is one row.
+    """
+    position: str | None
+    """Position in the log up to which it counts: of the line under the month, once that is closed.
+    """
+    digest: str
+    """SHA-256 of number, tenant_id, month, position, the six totals and items as canonical JSON
+    (RFC 8785).
+    """
+
+
+class StatementRow(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    month: str
+    """A calendar month (UTC): `2026-11`."""
+    statement: str | None
+    """Number of the statement; null while its month is open."""
+    kind: Literal[
+        "opening_balance",
+        "sale",
+        "refund",
+        "reversal",
+        "admin_adjustment",
+        "usage",
+        "closing_balance",
+    ]
+    """Its kind."""
+    booked_at: str | None
+    """Date of booking: in a closed month nothing is booked any more. null: a balance, or a sum."""
+    id: str | None
+    """ID of a sale, a refund, a reversal or an adjustment."""
+    document: str | None
+    """Number of its receipt, credit note or debit note."""
+    project_id: str | None
+    """Project that the work is counted for; default `default`."""
+    api_key_id: str | None
+    """ID of the key that made the call; null if none did."""
+    count: int
+    """Movements or operations that the row sums up; 0 for a balance."""
+    pages: int
+    """How many pages."""
+    credits: int
+    """Whole credits by which the balance changed."""
+    currency: str | None
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int | None
+    """Money that was taken (+) or given back (−), with VAT; null: none, or not known."""
+    balance_credits: int
+    """Balance after the row."""
+
+
 class StorageErrorProblem(TypedDict):
     """The object storage failed. RFC 9457; what to do: /docs/problems/storage_error."""
 
@@ -6390,6 +6734,8 @@ class TenantItem(TypedDict):
     """RFC 3339 UTC with milliseconds."""
     last_activity_at: str
     """RFC 3339 UTC with milliseconds."""
+    last_used_at: str | None
+    """When work was last delivered; null: never."""
 
 
 class TenantMismatchProblem(TypedDict):
@@ -7608,6 +7954,7 @@ Problem = Union[
     PriceMismatchProblem,
     ProviderTimeoutProblem,
     RateLimitedProblem,
+    ReceiptNotFoundProblem,
     RefundExceedsOriginalProblem,
     RefundMismatchProblem,
     RefundNotFoundProblem,

@@ -343,6 +343,12 @@ class RateLimited(ProblemError, code="rate_limited"):
     problem: models.RateLimitedProblem
 
 
+class ReceiptNotFound(ProblemError, code="receipt_not_found"):
+    """There is no such receipt. RFC 9457; what to do: /docs/problems/receipt_not_found."""
+
+    problem: models.ReceiptNotFoundProblem
+
+
 class RefundExceedsOriginal(ProblemError, code="refund_exceeds_original"):
     """The refund exceeds its sale. RFC 9457; what to do: /docs/problems/refund_exceeds_original."""
 

@@ -80,6 +80,8 @@ import type {
   GetBillingConfigResponses,
   GetBillingConfigHistoryData,
   GetBillingConfigHistoryResponses,
+  GetBillingDetailsData,
+  GetBillingDetailsResponses,
   GetBillingRatesData,
   GetBillingRatesResponses,
   GetConfigData,
@@ -92,6 +94,8 @@ import type {
   GetCreditPricesResponses,
   GetCurrentDeploymentData,
   GetCurrentDeploymentResponses,
+  GetDeferredRevenueData,
+  GetDeferredRevenueResponses,
   GetEvaluationRunData,
   GetEvaluationRunResponses,
   GetEvaluationRunDocumentData,
@@ -104,6 +108,8 @@ import type {
   GetFxRateResponses,
   GetHealthData,
   GetHealthResponses,
+  GetJournalData,
+  GetJournalResponses,
   GetLivenessData,
   GetLivenessResponses,
   GetLlmCostsOfJobData,
@@ -126,6 +132,8 @@ import type {
   GetRateLimitsResponses,
   GetReadinessData,
   GetReadinessResponses,
+  GetReceiptData,
+  GetReceiptResponses,
   GetReconciliationData,
   GetReconciliationResponses,
   GetRetentionData,
@@ -136,6 +144,8 @@ import type {
   GetServiceStateResponses,
   GetSessionData,
   GetSessionResponses,
+  GetStatementData,
+  GetStatementResponses,
   GetTaxReportData,
   GetTaxReportResponses,
   GetTenantInfoData,
@@ -186,6 +196,8 @@ import type {
   ListReviewsResponses,
   ListSealsData,
   ListSealsResponses,
+  ListStatementsData,
+  ListStatementsResponses,
   ListTenantLedgerData,
   ListTenantLedgerResponses,
   ListTenantsData,
@@ -238,6 +250,8 @@ import type {
   RotateApiKeyResponses,
   RotateWebhookSecretData,
   RotateWebhookSecretResponses,
+  SetBillingDetailsData,
+  SetBillingDetailsResponses,
   SetBillingRateData,
   SetBillingRateResponses,
   SetPlanData,
@@ -295,18 +309,21 @@ export const CALLS = {
   getBatch: { method: 'GET', path: '/v1/batches/{batch_id}' },
   getBillingConfig: { method: 'GET', path: '/v1/billing/config' },
   getBillingConfigHistory: { method: 'GET', path: '/v1/admin/billing-config' },
+  getBillingDetails: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/billing-details' },
   getBillingRates: { method: 'GET', path: '/v1/billing/rates' },
   getConfig: { method: 'GET', path: '/v1/configs/{config_id}' },
   getCostsByDocument: { method: 'GET', path: '/v1/admin/costs/by-document' },
   getCostsByTask: { method: 'GET', path: '/v1/admin/costs/by-task' },
   getCreditPrices: { method: 'GET', path: '/v1/billing/credit-prices' },
   getCurrentDeployment: { method: 'GET', path: '/v1/inference/deployments/current' },
+  getDeferredRevenue: { method: 'GET', path: '/v1/admin/deferred-revenue' },
   getEvaluationRun: { method: 'GET', path: '/v1/evaluations/runs/{run_id}' },
   getEvaluationRunDocument: { method: 'GET', path: '/v1/evaluations/runs/{run_id}/documents/{document_id}' },
   getEvaluationSet: { method: 'GET', path: '/v1/evaluations/sets/{set_id}' },
   getFreeTierSubsidy: { method: 'GET', path: '/v1/admin/free-tier-subsidy' },
   getFxRate: { method: 'GET', path: '/v1/admin/fx-rate' },
   getHealth: { method: 'GET', path: '/health' },
+  getJournal: { method: 'GET', path: '/v1/admin/journal' },
   getLiveness: { method: 'GET', path: '/health/live' },
   getLlmCostsOfJob: { method: 'GET', path: '/v1/admin/llm-costs/{job_id}' },
   getMarginReport: { method: 'GET', path: '/v1/admin/margin-report' },
@@ -318,11 +335,13 @@ export const CALLS = {
   getQuote: { method: 'GET', path: '/v1/billing/quote' },
   getRateLimits: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   getReadiness: { method: 'GET', path: '/health/ready' },
+  getReceipt: { method: 'GET', path: '/v1/billing/receipts/{grant_id}' },
   getReconciliation: { method: 'GET', path: '/v1/admin/reconciliation' },
   getRetention: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/retention' },
   getReview: { method: 'GET', path: '/v1/reviews/{review_id}' },
   getServiceState: { method: 'GET', path: '/v1/admin/service-state' },
   getSession: { method: 'GET', path: '/v1/session' },
+  getStatement: { method: 'GET', path: '/v1/billing/statements/{tenant_id}/{month}' },
   getTaxReport: { method: 'GET', path: '/v1/admin/tax-report' },
   getTenantInfo: { method: 'GET', path: '/v1/billing/tenant-info/{tenant_id}' },
   getTrainingJob: { method: 'GET', path: '/v1/training/jobs/{job_id}' },
@@ -348,6 +367,7 @@ export const CALLS = {
   listProviderPricing: { method: 'GET', path: '/v1/admin/provider-pricing' },
   listReviews: { method: 'GET', path: '/v1/reviews' },
   listSeals: { method: 'GET', path: '/v1/admin/seals' },
+  listStatements: { method: 'GET', path: '/v1/billing/statements/{tenant_id}' },
   listTenantLedger: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/ledger' },
   listTenants: { method: 'GET', path: '/v1/admin/tenants' },
   listTrainingJobs: { method: 'GET', path: '/v1/training/jobs' },
@@ -374,6 +394,7 @@ export const CALLS = {
   revokeConfig: { method: 'DELETE', path: '/v1/configs/{config_id}' },
   rotateApiKey: { method: 'POST', path: '/v1/api-keys/rotate' },
   rotateWebhookSecret: { method: 'POST', path: '/v1/webhooks/{webhook_id}/rotate-secret' },
+  setBillingDetails: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/billing-details' },
   setBillingRate: { method: 'POST', path: '/v1/billing/rates' },
   setPlan: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/set-plan' },
   setPricing: { method: 'POST', path: '/v1/pricing' },
@@ -633,7 +654,7 @@ export interface Api {
   /**
    * A tenant's balance as of any moment.
    *
-   * Computed from the account's own events by the rules that decide about money, not read from a table. Every event up to `at` (time of recording, or of booking where that month was closed) or `position` counts; without both, all do. `event` is the last one that counts. The time it takes grows with the number of events of the account.
+   * Computed from the account's own events by the rules that decide about money, not read from a table. Every event up to `at` (time of recording, or of booking where that month was closed) or `position` counts; without both, all do. `event` is the last one that counts. The time it takes grows with the number of events of the account. A tenant’s own key reads its own.
    */
   getBalanceAt(input: Input<GetBalanceAtData>, options?: CallOptions): Promise<Answer<GetBalanceAtResponses>>;
 
@@ -657,6 +678,13 @@ export interface Api {
    * What was charged when: each version, who published it and why.
    */
   getBillingConfigHistory(input?: Input<GetBillingConfigHistoryData>, options?: CallOptions): Promise<Answer<GetBillingConfigHistoryResponses>>;
+
+  /**
+   * Who a tenant is on its statements and receipts.
+   *
+   * All members are null where none were set, and after the erasure of the tenant.
+   */
+  getBillingDetails(input: Input<GetBillingDetailsData>, options?: CallOptions): Promise<Answer<GetBillingDetailsResponses>>;
 
   /**
    * Credits per page, by operation, mode and billing type.
@@ -701,6 +729,13 @@ export interface Api {
   getCurrentDeployment(input: Input<GetCurrentDeploymentData>, options?: CallOptions): Promise<Answer<GetCurrentDeploymentResponses>>;
 
   /**
+   * Recognised and deferred revenue on a day, by tenant, currency or lot.
+   *
+   * A lot is a sale, or credits that somebody gave. Everything counts that is booked on the UTC day `on` (left out: today) or earlier, so a day of a closed month never changes, and the sum on its last day is the `deferred_revenue_usd` of its margin report.
+   */
+  getDeferredRevenue(input?: Input<GetDeferredRevenueData>, options?: CallOptions): Promise<Answer<GetDeferredRevenueResponses>>;
+
+  /**
    * A run: overall, by field, by document.
    *
    * Poll until `status` is `succeeded` or `cancelled`. Changes are relative to the previous run of the same set. The wrong values of a document are in `GET /v1/evaluations/runs/{run_id}/documents/{document_id}`.
@@ -741,6 +776,13 @@ export interface Api {
    * 503 with the same body when the event log or the read models cannot be reached.
    */
   getHealth(input?: Input<GetHealthData>, options?: CallOptions): Promise<Answer<GetHealthResponses>>;
+
+  /**
+   * The journal of a month: double entry, by day of booking.
+   *
+   * Sales, refunds, reversals, later facts and corrected rates have an entry for each event; what use recognised has one by day and tenant. Each entry sums to zero, exactly: amounts are US dollars with 6 decimals. Credits that somebody gives carry no value and have no entry. `limit` and `total` count entries, of two lines or more. Accounts are those of `JOURNAL`. `layout` other than `generic` answers with the whole month as a file for another program, in cents.
+   */
+  getJournal(input: Input<GetJournalData>, options?: CallOptions): Promise<Answer<GetJournalResponses>>;
 
   /**
    * Whether the process runs.
@@ -820,6 +862,13 @@ export interface Api {
   getReadiness(input?: Input<GetReadinessData>, options?: CallOptions): Promise<Answer<GetReadinessResponses>>;
 
   /**
+   * The receipt of a sale, or the note of a refund or a reversal.
+   *
+   * As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The number follows from the log alone and never changes; facts of a sale that become known later (VAT, an invoice, a rate) are shown from then on. A tenant’s own key reads its own.
+   */
+  getReceipt(input: Input<GetReceiptData>, options?: CallOptions): Promise<Answer<GetReceiptResponses>>;
+
+  /**
    * Compare grants, ledger and balances of every tenant.
    *
    * Anything in `drifted` is an alert. `drift_credits` is the excess of the balance or, if the balance is right, of the ledger.
@@ -853,6 +902,13 @@ export interface Api {
    * According to the cookie of the browser; a session that has ended does not count.
    */
   getSession(input?: Input<GetSessionData>, options?: CallOptions): Promise<Answer<GetSessionResponses>>;
+
+  /**
+   * The statement of a tenant and a month.
+   *
+   * As JSON, CSV or PDF, by `Accept`. By date of booking: its closing balance is the next month’s opening one, always. Of a closed month the answer is the same each time, byte for byte; a later change of the billing details changes none that had a name. Its texts go with the tenant’s erasure.
+   */
+  getStatement(input: Input<GetStatementData>, options?: CallOptions): Promise<Answer<GetStatementResponses>>;
 
   /**
    * VAT, gross, net and fees by month, currency, tax rate and country.
@@ -1030,16 +1086,23 @@ export interface Api {
   listSeals(input?: Input<ListSealsData>, options?: CallOptions): Promise<Answer<ListSealsResponses>>;
 
   /**
+   * The months that a tenant has a statement of.
+   *
+   * From the month of its first event until the present one, newest first.
+   */
+  listStatements(input: Input<ListStatementsData>, options?: CallOptions): Promise<Answer<ListStatementsResponses>>;
+
+  /**
    * A tenant's postings of all kinds, newest first.
    *
-   * `balance_after` of the newest row is the balance.
+   * `balance_after` of the newest row is the balance. A tenant’s own key reads its own, without who acted.
    */
   listTenantLedger(input: Input<ListTenantLedgerData>, options?: CallOptions): Promise<Answer<ListTenantLedgerResponses>>;
 
   /**
    * All tenants with their balances, newest first.
    *
-   * `search` is part of a tenant ID; upper and lower case are the same.
+   * `search` is part of a tenant ID; upper and lower case are the same. `unused_days` lists dormant balances: tenants with credits to whom nothing was delivered for so many days.
    */
   listTenants(input?: Input<ListTenantsData>, options?: CallOptions): Promise<Answer<ListTenantsResponses>>;
 
@@ -1212,6 +1275,13 @@ export interface Api {
   rotateWebhookSecret(input: Input<RotateWebhookSecretData>, options?: CallOptions): Promise<Answer<RotateWebhookSecretResponses>>;
 
   /**
+   * Replace the billing details of a tenant.
+   *
+   * They are printed on what is made out from now on; a statement or receipt that has a name keeps it. The texts lie beside the log and go with the tenant’s erasure.
+   */
+  setBillingDetails(input: Input<SetBillingDetailsData>, options?: CallOptions): Promise<Answer<SetBillingDetailsResponses>>;
+
+  /**
    * Change one rate; a new billing config version.
    *
    * All other rates stay the same. The answer is the new version.
@@ -1264,6 +1334,8 @@ export interface Api {
 /** Calls that answer with one page of a list. */
 export const LISTS = [
   'getCostsByDocument',
+  'getDeferredRevenue',
+  'getJournal',
   'listApiKeys',
   'listArtifacts',
   'listAudits',
@@ -1289,6 +1361,12 @@ export const LISTS = [
 export interface Lists {
   /** Each entry of `api.getCostsByDocument`, page by page. */
   getCostsByDocument(input?: Input<GetCostsByDocumentData>, options?: CallOptions): AsyncGenerator<Entry<GetCostsByDocumentResponses>, void, undefined>;
+
+  /** Each entry of `api.getDeferredRevenue`, page by page. */
+  getDeferredRevenue(input?: Input<GetDeferredRevenueData>, options?: CallOptions): AsyncGenerator<Entry<GetDeferredRevenueResponses>, void, undefined>;
+
+  /** Each entry of `api.getJournal`, page by page. */
+  getJournal(input: Input<GetJournalData>, options?: CallOptions): AsyncGenerator<Entry<GetJournalResponses>, void, undefined>;
 
   /** Each entry of `api.listApiKeys`, page by page. */
   listApiKeys(input: Input<ListApiKeysData>, options?: CallOptions): AsyncGenerator<Entry<ListApiKeysResponses>, void, undefined>;

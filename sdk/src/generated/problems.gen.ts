@@ -53,6 +53,7 @@ import type {
   PriceMismatchProblem,
   ProviderTimeoutProblem,
   RateLimitedProblem,
+  ReceiptNotFoundProblem,
   RefundExceedsOriginalProblem,
   RefundMismatchProblem,
   RefundNotFoundProblem,
@@ -142,6 +143,7 @@ export type Problem =
   | PriceMismatchProblem
   | ProviderTimeoutProblem
   | RateLimitedProblem
+  | ReceiptNotFoundProblem
   | RefundExceedsOriginalProblem
   | RefundMismatchProblem
   | RefundNotFoundProblem

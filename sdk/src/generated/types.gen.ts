@@ -393,6 +393,14 @@ export type AdminTenantLedgerResponse = {
      * Send it as `cursor` to get the next page; null on the last one.
      */
     next_cursor: string | null;
+    /**
+     * Balance before the oldest row of the page; null: it has none.
+     */
+    opening_balance_credits: number | null;
+    /**
+     * Balance after the newest row of the page; null: it has none.
+     */
+    closing_balance_credits: number | null;
 };
 
 export type AdminTenantListResponse = {
@@ -1627,6 +1635,29 @@ export type BatchRequest = {
     ocr?: OcrChannel | null;
 };
 
+export type BilledCustomer = {
+    /**
+     * `erased`: the tenant’s texts were erased, and the figures stay.
+     */
+    status: 'given' | 'not_given' | 'erased';
+    /**
+     * Name of the company or person, at most 200 characters.
+     */
+    legal_name: string | null;
+    /**
+     * Lines of the address with line breaks between, at most eight.
+     */
+    address: string | null;
+    /**
+     * VAT identification number.
+     */
+    vat_id: string | null;
+    /**
+     * Address for questions about bills; nothing is sent to it.
+     */
+    billing_email: string | null;
+};
+
 /**
  * Members that are left out keep their value.
  */
@@ -1742,6 +1773,59 @@ export type BillingConfigResponse = {
      * ID of the key that published it, or `system`.
      */
     created_by: string;
+};
+
+export type BillingDetails = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Name of the company or person, at most 200 characters.
+     */
+    legal_name: string | null;
+    /**
+     * Lines of the address with line breaks between, at most eight.
+     */
+    address: string | null;
+    /**
+     * VAT identification number.
+     */
+    vat_id: string | null;
+    /**
+     * Address for questions about bills; nothing is sent to it.
+     */
+    billing_email: string | null;
+    /**
+     * When the limits were set; null while the defaults hold.
+     */
+    updated_at: string | null;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    updated_by: string | null;
+};
+
+/**
+ * All details of the tenant: members that are null or left out are printed no more.
+ */
+export type BillingDetailsRequest = {
+    /**
+     * Name of the company or person, at most 200 characters.
+     */
+    legal_name: string;
+    /**
+     * Lines of the address with line breaks between, at most eight.
+     */
+    address?: string | null;
+    /**
+     * VAT identification number.
+     */
+    vat_id?: string | null;
+    /**
+     * Address for questions about bills; nothing is sent to it.
+     */
+    billing_email?: string | null;
 };
 
 export type BillingRateItem = {
@@ -3791,6 +3875,101 @@ export type CurrencyNotOfferedProblem = {
      * The currency that was sent.
      */
     currency?: string;
+};
+
+export type DeferredRevenueItem = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string | null;
+    /**
+     * Of the sales; null for given credits.
+     */
+    currency: string | null;
+    /**
+     * The `grant_id` of the sale, or the adjustment.
+     */
+    lot_id: string | null;
+    /**
+     * Given credits carry no value and have a row of their own.
+     */
+    kind: 'sold' | 'given';
+    /**
+     * Sales or adjustments that the row adds up.
+     */
+    lots: number;
+    /**
+     * Credits that are neither used nor taken back.
+     */
+    credits_left: number;
+    /**
+     * What remains paid, without VAT and fees, less refunds, at the booked rates.
+     */
+    paid_usd: string;
+    /**
+     * The part of it that is recognised, by use and at once.
+     */
+    recognised_usd: string;
+    /**
+     * The rest.
+     */
+    deferred_usd: string;
+};
+
+export type DeferredRevenueReport = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * Day of the rate, `YYYY-MM-DD`.
+     */
+    on: string;
+    /**
+     * One row for each of these.
+     */
+    by: 'tenant' | 'currency' | 'lot';
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<DeferredRevenueItem>;
+    /**
+     * Sums of all lots, not of the page; null on pages with a cursor.
+     */
+    totals: {
+        /**
+         * Credits that are neither used nor taken back.
+         */
+        credits_left: number;
+        /**
+         * What remains paid, without VAT and fees, less refunds, at the booked rates.
+         */
+        paid_usd: string;
+        /**
+         * The part of it that is recognised, by use and at once.
+         */
+        recognised_usd: string;
+        /**
+         * The rest.
+         */
+        deferred_usd: string;
+    } | null;
+    /**
+     * Number of entries in the whole list; under a cursor as of its first page.
+     */
+    total: number;
+    /**
+     * Most entries in a page of the list. A CSV has all of them.
+     */
+    limit: number;
+    /**
+     * Number of entries to skip.
+     */
+    offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 /**
@@ -6071,6 +6250,109 @@ export type JobNotFoundProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type Journal = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * A calendar month (UTC).
+     */
+    month: string;
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<JournalLine>;
+    /**
+     * Balances of all entries, not of the page; null on pages with a cursor.
+     */
+    accounts: Array<JournalAccount> | null;
+    /**
+     * Number of entries in the whole list; under a cursor as of its first page.
+     */
+    total: number;
+    /**
+     * Most entries in a page of the list. A CSV has all of them.
+     */
+    limit: number;
+    /**
+     * Number of entries to skip.
+     */
+    offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * What an account comes to in the month, on one of its sides.
+ */
+export type JournalAccount = {
+    /**
+     * Number of the account.
+     */
+    account: string;
+    /**
+     * Name of the account.
+     */
+    account_name: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    debit_usd: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    credit_usd: string;
+};
+
+/**
+ * One side of an entry; the other amount is 0.
+ */
+export type JournalLine = {
+    /**
+     * UTC day of booking.
+     */
+    booked_on: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Text key of the entry: `sale`, `sale_details`, `rate`, `rate_correction`, `refund`, `reversal`, `adjustment` or `use`.
+     */
+    kind: string;
+    /**
+     * Of the event.
+     */
+    stream: string;
+    /**
+     * Of the event in the log; of the last one, for the use of a day.
+     */
+    position: string;
+    /**
+     * The transaction at the payment provider.
+     */
+    reference: string | null;
+    /**
+     * Number of the account.
+     */
+    account: string;
+    /**
+     * Name of the account.
+     */
+    account_name: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    debit_usd: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    credit_usd: string;
 };
 
 export type KeyCreatedMessage = {
@@ -8592,6 +8874,152 @@ export type ReadyResponse = {
     waiting_for: Array<string>;
 };
 
+/**
+ * There is no such receipt. RFC 9457; what to do: /docs/problems/receipt_not_found.
+ */
+export type ReceiptNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/receipt_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such receipt';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'receipt_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type ReceiptResponse = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * Without gaps: the n-th sale, refund or reversal of the tenant in the order of the log has the number n of its series (`R`, `C`, `D`).
+     */
+    number: string;
+    /**
+     * Of a sale, of a refund, and of a refund that was undone.
+     */
+    document: 'receipt' | 'credit_note' | 'debit_note';
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * ID of the sale, the refund or the reversal.
+     */
+    grant_id: string;
+    /**
+     * Number of the receipt that a note is about; null on a receipt.
+     */
+    corrects: string | null;
+    /**
+     * Number of the credit note that a debit note undoes; null on others.
+     */
+    undoes: string | null;
+    /**
+     * Date of booking: that of the document.
+     */
+    booked_at: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    occurred_at: string;
+    /**
+     * Sold, taken back or given back; the bonus is among them.
+     */
+    credits: number;
+    /**
+     * Whole credits.
+     */
+    bonus_credits: number;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number | null;
+    /**
+     * VAT in minor units of `currency`.
+     */
+    vat_amount_minor: number;
+    /**
+     * Gross less VAT, in minor units of `currency`.
+     */
+    net_amount_minor: number | null;
+    /**
+     * VAT in percent, decimal text; null where it was not said.
+     */
+    tax_rate: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1; null where it was not said.
+     */
+    tax_country: string | null;
+    /**
+     * Taken off the list price, in minor units.
+     */
+    discount_minor: number;
+    /**
+     * Coupon or code of the discount; null without one.
+     */
+    discount_code: string | null;
+    /**
+     * Version of the price list that the sale used.
+     */
+    price_list_version: number | null;
+    /**
+     * USD for one unit of the currency, as a decimal text; null while no rate is known.
+     */
+    fx_rate_to_usd: string | null;
+    /**
+     * Day of the exchange rate; null if none was needed or known.
+     */
+    fx_rate_date: string | null;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Position of its event in the log.
+     */
+    position: string;
+    /**
+     * Reference of the invoice, for people.
+     */
+    invoice_ref: string | null;
+    customer: BilledCustomer;
+    /**
+     * Who sells, line by line: of the configuration (`SELLER`).
+     */
+    seller: Array<string>;
+    /**
+     * SHA-256 as canonical JSON (RFC 8785) of all members but log_id, invoice_ref, customer, seller and digest.
+     */
+    digest: string;
+};
+
 export type ReconciliationDriftMessage = {
     /**
      * Type of event.
@@ -10259,6 +10687,163 @@ export type SourceUnavailableProblem = {
     source_status?: number | null;
 };
 
+export type StatementMonth = {
+    /**
+     * A calendar month (UTC): `2026-11`.
+     */
+    month: string;
+    /**
+     * `closed`: it never changes. `open`: its month is not closed, and what is booked in it is added.
+     */
+    status: 'closed' | 'open';
+    /**
+     * Number of the statement; null while its month is open.
+     */
+    number: string | null;
+};
+
+export type StatementMonthsResponse = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * From the tenant’s first month until now, newest first.
+     */
+    items: Array<StatementMonth>;
+};
+
+export type StatementResponse = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * A calendar month (UTC): `2026-11`.
+     */
+    month: string;
+    /**
+     * `closed`: it never changes. `open`: its month is not closed, and what is booked in it is added.
+     */
+    status: 'closed' | 'open';
+    /**
+     * Number of the statement; null while its month is open.
+     */
+    number: string | null;
+    /**
+     * Number of the closing that closed the month.
+     */
+    closing: number | null;
+    customer: BilledCustomer;
+    /**
+     * Who sells, line by line: of the configuration (`SELLER`).
+     */
+    seller: Array<string>;
+    /**
+     * Whole credits.
+     */
+    opening_balance_credits: number;
+    /**
+     * Of sales, bonus credits among them.
+     */
+    purchased_credits: number;
+    /**
+     * Of refunds, less those that were reversed.
+     */
+    refunded_credits: number;
+    /**
+     * Gifts (+) and credits that were clawed back (−).
+     */
+    adjusted_credits: number;
+    /**
+     * Whole credits.
+     */
+    used_credits: number;
+    /**
+     * Opening + purchased − refunded + adjusted − used: the opening balance of the next month.
+     */
+    closing_balance_credits: number;
+    /**
+     * From the opening balance to the closing one: movements in the order of the log, then use by project and key, the most first. Beyond 1,000 of each the rest is one row.
+     */
+    items: Array<StatementRow>;
+    /**
+     * Position in the log up to which it counts: of the line under the month, once that is closed.
+     */
+    position: string | null;
+    /**
+     * SHA-256 of number, tenant_id, month, position, the six totals and items as canonical JSON (RFC 8785).
+     */
+    digest: string;
+};
+
+export type StatementRow = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * A calendar month (UTC): `2026-11`.
+     */
+    month: string;
+    /**
+     * Number of the statement; null while its month is open.
+     */
+    statement: string | null;
+    /**
+     * Its kind.
+     */
+    kind: 'opening_balance' | 'sale' | 'refund' | 'reversal' | 'admin_adjustment' | 'usage' | 'closing_balance';
+    /**
+     * Date of booking: in a closed month nothing is booked any more. null: a balance, or a sum.
+     */
+    booked_at: string | null;
+    /**
+     * ID of a sale, a refund, a reversal or an adjustment.
+     */
+    id: string | null;
+    /**
+     * Number of its receipt, credit note or debit note.
+     */
+    document: string | null;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string | null;
+    /**
+     * ID of the key that made the call; null if none did.
+     */
+    api_key_id: string | null;
+    /**
+     * Movements or operations that the row sums up; 0 for a balance.
+     */
+    count: number;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * Whole credits by which the balance changed.
+     */
+    credits: number;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string | null;
+    /**
+     * Money that was taken (+) or given back (−), with VAT; null: none, or not known.
+     */
+    gross_amount_minor: number | null;
+    /**
+     * Balance after the row.
+     */
+    balance_credits: number;
+};
+
 /**
  * The object storage failed. RFC 9457; what to do: /docs/problems/storage_error.
  */
@@ -10637,6 +11222,10 @@ export type TenantItem = {
      * RFC 3339 UTC with milliseconds.
      */
     last_activity_at: string;
+    /**
+     * When work was last delivered; null: never.
+     */
+    last_used_at: string | null;
 };
 
 /**
@@ -16310,9 +16899,9 @@ export type GetBalanceAtErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `tenant_mismatch`
      */
-    403: AdminRequiredProblem;
+    403: TenantMismatchProblem;
     /**
      * `tenant_not_found`
      */
@@ -16470,6 +17059,148 @@ export type GetBatchResultsResponses = {
 };
 
 export type GetBatchResultsResponse = GetBatchResultsResponses[keyof GetBatchResultsResponses];
+
+export type GetBillingDetailsData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/admin/tenants/{tenant_id}/billing-details';
+};
+
+export type GetBillingDetailsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetBillingDetailsError = GetBillingDetailsErrors[keyof GetBillingDetailsErrors];
+
+export type GetBillingDetailsResponses = {
+    /**
+     * Success.
+     */
+    200: BillingDetails;
+};
+
+export type GetBillingDetailsResponse = GetBillingDetailsResponses[keyof GetBillingDetailsResponses];
+
+export type SetBillingDetailsData = {
+    body: BillingDetailsRequest;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/admin/tenants/{tenant_id}/billing-details';
+};
+
+export type SetBillingDetailsErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type SetBillingDetailsError = SetBillingDetailsErrors[keyof SetBillingDetailsErrors];
+
+export type SetBillingDetailsResponses = {
+    /**
+     * Success.
+     */
+    200: BillingDetails;
+};
+
+export type SetBillingDetailsResponse = SetBillingDetailsResponses[keyof SetBillingDetailsResponses];
 
 export type GetBillingRatesData = {
     body?: never;
@@ -17016,6 +17747,84 @@ export type GetCurrentDeploymentResponses = {
 };
 
 export type GetCurrentDeploymentResponse = GetCurrentDeploymentResponses[keyof GetCurrentDeploymentResponses];
+
+export type GetDeferredRevenueData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Day of the rate, `YYYY-MM-DD`.
+         */
+        on?: string;
+        /**
+         * One row for each tenant, currency or lot.
+         */
+        by?: 'tenant' | 'currency' | 'lot';
+        /**
+         * Most entries in a page of the list. A CSV has all of them.
+         */
+        limit?: number;
+        /**
+         * Number of entries to skip.
+         */
+        offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/admin/deferred-revenue';
+};
+
+export type GetDeferredRevenueErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetDeferredRevenueError = GetDeferredRevenueErrors[keyof GetDeferredRevenueErrors];
+
+export type GetDeferredRevenueResponses = {
+    /**
+     * Success.
+     */
+    200: DeferredRevenueReport;
+};
+
+export type GetDeferredRevenueResponse = GetDeferredRevenueResponses[keyof GetDeferredRevenueResponses];
 
 export type GetDocsData = {
     body?: never;
@@ -17631,6 +18440,84 @@ export type GetHealthResponses = {
 
 export type GetHealthResponse = GetHealthResponses[keyof GetHealthResponses];
 
+export type GetJournalData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * A calendar month (UTC): `2026-11`.
+         */
+        month: string;
+        /**
+         * The program that the file is for; `generic`: JSON or CSV as every list.
+         */
+        layout?: 'generic' | 'datev' | 'xero' | 'quickbooks';
+        /**
+         * Most entries in a page of the list. A CSV has all of them.
+         */
+        limit?: number;
+        /**
+         * Number of entries to skip.
+         */
+        offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/admin/journal';
+};
+
+export type GetJournalErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetJournalError = GetJournalErrors[keyof GetJournalErrors];
+
+export type GetJournalResponses = {
+    /**
+     * Success.
+     */
+    200: Journal;
+};
+
+export type GetJournalResponse = GetJournalResponses[keyof GetJournalResponses];
+
 export type GetLivenessData = {
     body?: never;
     path?: never;
@@ -18064,7 +18951,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -18206,6 +19093,64 @@ export type GetReadinessResponses = {
 };
 
 export type GetReadinessResponse = GetReadinessResponses[keyof GetReadinessResponses];
+
+export type GetReceiptData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the grant, `grt_…`.
+         */
+        grant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/receipts/{grant_id}';
+};
+
+export type GetReceiptErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `receipt_not_found`
+     */
+    404: ReceiptNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetReceiptError = GetReceiptErrors[keyof GetReceiptErrors];
+
+export type GetReceiptResponses = {
+    /**
+     * Success.
+     */
+    200: ReceiptResponse;
+};
+
+export type GetReceiptResponse = GetReceiptResponses[keyof GetReceiptResponses];
 
 export type GetReconciliationData = {
     body?: never;
@@ -18575,6 +19520,77 @@ export type GetServiceStateResponses = {
 };
 
 export type GetServiceStateResponse = GetServiceStateResponses[keyof GetServiceStateResponses];
+
+export type GetStatementData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * A calendar month (UTC): `2026-11`.
+         */
+        month: string;
+    };
+    query?: {
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/billing/statements/{tenant_id}/{month}';
+};
+
+export type GetStatementErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetStatementError = GetStatementErrors[keyof GetStatementErrors];
+
+export type GetStatementResponses = {
+    /**
+     * Success.
+     */
+    200: StatementResponse;
+};
+
+export type GetStatementResponse = GetStatementResponses[keyof GetStatementResponses];
 
 export type GetTaxReportData = {
     body?: never;
@@ -20457,6 +21473,73 @@ export type ListSealsResponses = {
 
 export type ListSealsResponse = ListSealsResponses[keyof ListSealsResponses];
 
+export type ListStatementsData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: {
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/billing/statements/{tenant_id}';
+};
+
+export type ListStatementsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListStatementsError = ListStatementsErrors[keyof ListStatementsErrors];
+
+export type ListStatementsResponses = {
+    /**
+     * Success.
+     */
+    200: StatementMonthsResponse;
+};
+
+export type ListStatementsResponse = ListStatementsResponses[keyof ListStatementsResponses];
+
 export type ListTenantLedgerData = {
     body?: never;
     path: {
@@ -20512,9 +21595,9 @@ export type ListTenantLedgerErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `tenant_mismatch`
      */
-    403: AdminRequiredProblem;
+    403: TenantMismatchProblem;
     /**
      * `tenant_not_found`
      */
@@ -20572,6 +21655,10 @@ export type ListTenantsData = {
          * A part of the tenant's ID.
          */
         search?: string;
+        /**
+         * Only tenants with credits who have used none for so many days.
+         */
+        unused_days?: number;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */

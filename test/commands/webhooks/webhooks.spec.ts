@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { laterBy } from '../../../domain/kernel/amounts.ts';
+import { placesStream } from '../../../domain/places.ts';
 import { ABANDONED_AFTER_MS, takePlace } from '../../../src/commands/places.ts';
 import { WEBHOOKS_MAX } from '../../../src/commands/webhooks.ts';
+import { eventsOf } from '../../support/logs/eventLogs.ts';
 import { webhookBench, type WebhookBench } from '../../support/webhookBench.ts';
 
 describe('webhooks of a tenant', () => {
@@ -43,6 +45,14 @@ describe('webhooks of a tenant', () => {
     const late = await bench.streams.handle(name, { type: 'CreateWebhook', data, meta: bench.meta() });
     expect(late).to.have.nested.property('rejection.code', 'webhook_not_found');
     expect(await outcome()).to.equal('too_many_webhooks');
+  });
+
+  it('have their place as of when it is taken, however long their request stood still', async () => {
+    const meta = bench.meta();
+    bench.time.now = laterBy(bench.time.now, ABANDONED_AFTER_MS);
+    await bench.webhooks.create('acme', bench.settings('https://hooks.example.com'), meta);
+    const [taken] = await eventsOf(bench.store, placesStream({ tenant_id: 'acme', thing: 'webhooks' }));
+    expect(taken?.data).to.include({ taken_at: bench.time.now });
   });
 
   it('that are created as their place is wanted keep it', async () => {

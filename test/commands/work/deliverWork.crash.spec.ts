@@ -157,6 +157,17 @@ describe('work whose process dies', () => {
     });
   }
 
+  it('is answered with the result that was paid for, though this process has another one', async () => {
+    await setUp();
+    const other = { ...EXTRACTED, extraction: { ...EXTRACTED.extraction, value: { number: 'Q-2' } } };
+    const engine = engineOf(async () => {
+      idOf(await extract(bench.process(), REQUEST));
+      return other;
+    });
+    idOf(await extract(bench.process({ engine }), REQUEST));
+    await paidOnce();
+  });
+
   describe('again, in a retry that held anew what had run out', () => {
     const STORED = POINTS[2]!;
     beforeEach(async () => {

@@ -54,6 +54,24 @@ describe('command handler', () => {
     expect((await handle('payment-x', claim('a'))).kind).to.equal('unknown');
   });
 
+  it('writes nothing that was decided before its process stood still', async () => {
+    const store = memoryEventStore();
+    const now = performance.now.bind(performance);
+    const handle = commandHandler({
+      ...{ decider: payment, codec: paymentCodec, store, tenantOf: () => null },
+      mayAppend: () => {
+        Object.defineProperty(performance, 'now', { value: () => now() + 600_000, configurable: true });
+        return Promise.resolve(true);
+      },
+    });
+    try {
+      expect((await handle('payment-x', claim('a'))).kind).to.equal('contended');
+    } finally {
+      Reflect.deleteProperty(performance, 'now');
+    }
+    expect(await eventsOf(store, 'payment-x')).to.have.length(0);
+  });
+
   it('is busy when the log cannot be read', async () => {
     const { store, handle } = setUp();
     store.readsFail = true;

@@ -315,6 +315,9 @@ const administer = async (walk: Walk): Promise<void> => {
   await walk.call('deleteRateLimits', tenant);
   await walk.call('setRetention', { ...tenant, json: { days: { uploads: 7 } } });
   await walk.call('getRetention', tenant);
+  const details = { legal_name: 'Acme Ltd', address: '1 High Street\nLeeds LS1 4AP', vat_id: 'GB123456789' };
+  await walk.call('setBillingDetails', { ...tenant, json: details });
+  await walk.call('getBillingDetails', tenant);
   await walk.call('flushRateLimitCache');
   const rate = { operation: 'extract', extraction_mode: 'standard', billing_type: 'full_service' };
   await walk.call('setBillingRate', { json: { ...rate, credits_per_page: 40 } });
@@ -361,7 +364,7 @@ const signIn = async (walk: Walk): Promise<void> => {
   await walk.call('endSession');
 };
 
-const report = async (walk: Walk): Promise<void> => {
+const report = async (walk: Walk, api: TestApi): Promise<void> => {
   const query = { operation: 'extract', billing_type: 'full_service', pages: 3, tenant_id: TENANT };
   await walk.call('getQuote', { query });
   await walk.call('getBalance', tenant);
@@ -374,6 +377,8 @@ const report = async (walk: Walk): Promise<void> => {
   await walk.call('listPayments', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('listOpenPayments');
   await walk.call('getTaxReport', { query: { currency: 'USD' } });
+  await walk.call('getDeferredRevenue', { query: { by: 'lot', limit: 1 } });
+  await walk.call('getJournal', { query: { month: today.slice(0, 7), limit: 1 } });
   await walk.call('getCostsByDocument', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('getCostsByTask', { query: { tenant_id: TENANT } });
   await walk.call('getUsageStats', { query: { group_by: 'operation' } });
@@ -381,6 +386,11 @@ const report = async (walk: Walk): Promise<void> => {
   const month = { path: { month: '2026-01' } };
   await walk.call('closeMonth', month);
   await walk.call('listClosedMonths');
+  await walk.call('getStatement', { path: { ...tenant.path, ...month.path } });
+  await walk.call('listStatements', tenant);
+  const { body: grants } = await api.call('get', `/v1/billing/grants/${TENANT}`);
+  const sale = (grants['items'] as { kind: string; grant_id: string }[]).find(({ kind }) => kind === 'sale');
+  await walk.call('getReceipt', { path: { grant_id: sale?.grant_id ?? '' } });
   await walk.call('reopenMonth', { ...month, json: { reason: 'An exchange rate was missing.' } });
   for (const state of ['getHealth', 'getLiveness', 'getReadiness', 'getServiceState']) await walk.call(state);
 };

@@ -213,6 +213,7 @@ export const startApi = async (
     await from.webhookSender.stop();
     await from.models.close();
     await from.reviewWorker.stop();
+    await from.printer.stop();
     await runner.stop();
     await parts.close();
     await rm(dataDir, { recursive: true, force: true });

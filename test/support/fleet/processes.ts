@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { ADMIN_KEY } from '../serviceProcess.ts';
 import { freePort } from '../freePort.ts';
-import { MAIN } from '../program.ts';
+import { MAIN, NODE_OPTIONS } from '../program.ts';
 
 const HEAP_ON_SIGNAL = new URL('./heapOnSignal.js', import.meta.url).href;
 const OUTPUT_MAX = 20_000;
@@ -87,7 +87,7 @@ export const replicaOf = async ({ name, role, dataDir, env }: ReplicaOptions): P
     projectsSince = 0;
     const own = { ROLES: role, PORT: String(port), DATA_DIR: dataDir, ADMIN_API_KEY: ADMIN_KEY };
     const flags = ['--enable-source-maps', '--expose-gc', '--import', HEAP_ON_SIGNAL];
-    const started = spawn(process.execPath, [...flags, MAIN], {
+    const started = spawn(process.execPath, [...NODE_OPTIONS, ...flags, MAIN], {
       env: { PATH, HOME, LOG_LEVEL: role === 'projector' ? 'info' : 'warn', ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

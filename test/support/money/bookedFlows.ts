@@ -1,7 +1,7 @@
 import { decodeAny } from '../../../domain/catalogue.ts';
 import type { RecordedEvent } from '../../../domain/ports/log.ts';
 import type { ProjectedEvent } from '../../../projections/engine/ports.ts';
-import { noSums, type TimeRange } from '../../../projections/engine/table.ts';
+import { noSums, sumsOf, type TimeRange } from '../../../projections/engine/table.ts';
 import { foldMargin, marginProjector } from '../../../projections/margin.ts';
 import type { CurrencyFlows } from '../../../projections/marginFlows.ts';
 import { marginDays } from '../../../projections/marginTables.ts';
@@ -23,11 +23,14 @@ export const flowsIn = (
   const given = events.filter(isBooked).map(projected);
   const { burns, bookings } = foldMargin({ lots: new Map(), opensAt: '' }, given);
   const sums = new Map<string, Record<string, bigint>>();
-  for (const { currency, booked_at, position: _, created_at: __, ...row } of [...burns, ...bookings]) {
+  for (const flow of [...burns, ...bookings]) {
+    const { currency, booked_at } = flow;
     if (booked_at < from || booked_at > to) continue;
     const sum = sums.get(currency) ?? { ...noSums(marginDays.columns) };
     sums.set(currency, sum);
-    for (const [name, value] of Object.entries(row)) sum[name] = (sum[name] ?? 0n) + BigInt(value);
+    const row: Readonly<Record<string, unknown>> = { ...flow };
+    for (const name of sumsOf(marginDays.columns))
+      sum[name] = (sum[name] ?? 0n) + BigInt((row[name] ?? 0) as bigint | number);
   }
   return [...sums.keys()]
     .sort()

@@ -636,7 +636,8 @@ class Api:
         Computed from the account's own events by the rules that decide about money, not read
         from a table. Every event up to `at` (time of recording, or of booking where that month
         was closed) or `position` counts; without both, all do. `event` is the last one that
-        counts. The time it takes grows with the number of events of the account.
+        counts. The time it takes grows with the number of events of the account. A tenant’s own
+        key reads its own.
         """
         call = Call(
             "GET",
@@ -678,6 +679,24 @@ class Api:
         """
         call = Call("GET", "/v1/admin/billing-config", timeout=timeout)
         return cast("models.AdminBillingConfigHistoryResponse", self._sender.data(call))
+
+    def get_billing_details(
+        self,
+        tenant_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.BillingDetails:
+        """Who a tenant is on its statements and receipts.
+
+        All members are null where none were set, and after the erasure of the tenant.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/tenants/{tenant_id}/billing-details",
+            path={"tenant_id": tenant_id},
+            timeout=timeout,
+        )
+        return cast("models.BillingDetails", self._sender.data(call))
 
     def get_billing_rates(
         self,
@@ -811,6 +830,38 @@ class Api:
         )
         return cast("models.ResolvedDeployment", self._sender.data(call))
 
+    def get_deferred_revenue(
+        self,
+        *,
+        on: str | None = None,
+        by: Literal["tenant", "currency", "lot"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.DeferredRevenueReport:
+        """Recognised and deferred revenue on a day, by tenant, currency or lot.
+
+        A lot is a sale, or credits that somebody gave. Everything counts that is booked on the
+        UTC day `on` (left out: today) or earlier, so a day of a closed month never changes, and
+        the sum on its last day is the `deferred_revenue_usd` of its margin report.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/deferred-revenue",
+            query={
+                "on": on,
+                "by": by,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.DeferredRevenueReport", self._sender.data(call))
+
     def get_evaluation_run(
         self,
         run_id: str,
@@ -918,6 +969,41 @@ class Api:
         """
         call = Call("GET", "/health", timeout=timeout)
         return cast("models.HealthResponse", self._sender.data(call))
+
+    def get_journal(
+        self,
+        *,
+        month: str,
+        layout: Literal["generic", "datev", "xero", "quickbooks"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.Journal:
+        """The journal of a month: double entry, by day of booking.
+
+        Sales, refunds, reversals, later facts and corrected rates have an entry for each event;
+        what use recognised has one by day and tenant. Each entry sums to zero, exactly: amounts
+        are US dollars with 6 decimals. Credits that somebody gives carry no value and have no
+        entry. `limit` and `total` count entries, of two lines or more. Accounts are those of
+        `JOURNAL`. `layout` other than `generic` answers with the whole month as a file for
+        another program, in cents.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/journal",
+            query={
+                "month": month,
+                "layout": layout,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.Journal", self._sender.data(call))
 
     def get_liveness(self, *, timeout: float | None = None) -> models.LiveResponse:
         """Whether the process runs.
@@ -1117,6 +1203,26 @@ class Api:
         call = Call("GET", "/health/ready", timeout=timeout)
         return cast("models.ReadyResponse", self._sender.data(call))
 
+    def get_receipt(
+        self,
+        grant_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.ReceiptResponse:
+        """The receipt of a sale, or the note of a refund or a reversal.
+
+        As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The
+        number follows from the log alone and never changes; facts of a sale that become known
+        later (VAT, an invoice, a rate) are shown from then on. A tenant’s own key reads its own.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/receipts/{grant_id}",
+            path={"grant_id": grant_id},
+            timeout=timeout,
+        )
+        return cast("models.ReceiptResponse", self._sender.data(call))
+
     def get_reconciliation(
         self,
         *,
@@ -1186,6 +1292,30 @@ class Api:
         """
         call = Call("GET", "/v1/session", timeout=timeout)
         return cast("models.SessionResponse", self._sender.data(call))
+
+    def get_statement(
+        self,
+        tenant_id: str,
+        month: str,
+        *,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.StatementResponse:
+        """The statement of a tenant and a month.
+
+        As JSON, CSV or PDF, by `Accept`. By date of booking: its closing balance is the next
+        month’s opening one, always. Of a closed month the answer is the same each time, byte for
+        byte; a later change of the billing details changes none that had a name. Its texts go
+        with the tenant’s erasure.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/statements/{tenant_id}/{month}",
+            path={"tenant_id": tenant_id, "month": month},
+            query={"bom": bom},
+            timeout=timeout,
+        )
+        return cast("models.StatementResponse", self._sender.data(call))
 
     def get_tax_report(
         self,
@@ -1879,6 +2009,26 @@ class Api:
         call = Call("GET", "/v1/admin/seals", query={"bom": bom}, timeout=timeout)
         return cast("models.SealList", self._sender.data(call))
 
+    def list_statements(
+        self,
+        tenant_id: str,
+        *,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.StatementMonthsResponse:
+        """The months that a tenant has a statement of.
+
+        From the month of its first event until the present one, newest first.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/statements/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            query={"bom": bom},
+            timeout=timeout,
+        )
+        return cast("models.StatementMonthsResponse", self._sender.data(call))
+
     def list_tenant_ledger(
         self,
         tenant_id: str,
@@ -1895,7 +2045,8 @@ class Api:
     ) -> models.AdminTenantLedgerResponse:
         """A tenant's postings of all kinds, newest first.
 
-        `balance_after` of the newest row is the balance.
+        `balance_after` of the newest row is the balance. A tenant’s own key reads its own,
+        without who acted.
         """
         call = Call(
             "GET",
@@ -1922,12 +2073,14 @@ class Api:
         offset: int | None = None,
         cursor: str | None = None,
         search: str | None = None,
+        unused_days: int | None = None,
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.AdminTenantListResponse:
         """All tenants with their balances, newest first.
 
-        `search` is part of a tenant ID; upper and lower case are the same.
+        `search` is part of a tenant ID; upper and lower case are the same. `unused_days` lists
+        dormant balances: tenants with credits to whom nothing was delivered for so many days.
         """
         call = Call(
             "GET",
@@ -1937,6 +2090,7 @@ class Api:
                 "offset": offset,
                 "cursor": cursor,
                 "search": search,
+                "unused_days": unused_days,
                 "bom": bom,
             },
             timeout=timeout,
@@ -2439,6 +2593,27 @@ class Api:
         )
         return cast("models.RotatedWebhookSecret", self._sender.data(call))
 
+    def set_billing_details(
+        self,
+        tenant_id: str,
+        body: models.BillingDetailsRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.BillingDetails:
+        """Replace the billing details of a tenant.
+
+        They are printed on what is made out from now on; a statement or receipt that has a name
+        keeps it. The texts lie beside the log and go with the tenant’s erasure.
+        """
+        call = Call(
+            "PUT",
+            "/v1/admin/tenants/{tenant_id}/billing-details",
+            path={"tenant_id": tenant_id},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.BillingDetails", self._sender.data(call))
+
     def set_billing_rate(
         self,
         body: models.UpsertRateRequest,
@@ -2592,6 +2767,60 @@ class Lists:
                 "document_id": document_id,
                 "tenant_id": tenant_id,
                 "task_id": task_id,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
+    def get_deferred_revenue(
+        self,
+        *,
+        on: str | None = None,
+        by: Literal["tenant", "currency", "lot"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[models.DeferredRevenueItem]:
+        """Each entry of `api.get_deferred_revenue`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/admin/deferred-revenue",
+            query={
+                "on": on,
+                "by": by,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
+    def get_journal(
+        self,
+        *,
+        month: str,
+        layout: Literal["generic", "datev", "xero", "quickbooks"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[models.JournalLine]:
+        """Each entry of `api.get_journal`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/admin/journal",
+            query={
+                "month": month,
+                "layout": layout,
                 "limit": limit,
                 "offset": offset,
                 "cursor": cursor,
@@ -3022,6 +3251,7 @@ class Lists:
         offset: int | None = None,
         cursor: str | None = None,
         search: str | None = None,
+        unused_days: int | None = None,
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.TenantItem]:
@@ -3034,6 +3264,7 @@ class Lists:
                 "offset": offset,
                 "cursor": cursor,
                 "search": search,
+                "unused_days": unused_days,
                 "bom": bom,
             },
             timeout=timeout,

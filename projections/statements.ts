@@ -1,0 +1,167 @@
+import { bigintOrNull, onlyRow, pick, rowReader, wholeOf } from './engine/table.ts';
+import type { SqlTx } from './engine/ports.ts';
+import { finding } from './engine/query.ts';
+import { grants } from './grants.ts';
+import type { LedgerKind } from './ledger.ts';
+import type { Opening } from '../domain/books.ts';
+import type { StatementLine } from '../domain/statement.ts';
+
+/** Movements, and projects with keys, that a statement lists one by one; the rest of each are one line more. */
+const LINES_MAX = 1_000;
+
+/**
+ * Postings of a tenant with their date of booking. Blocks of the ledger that end before the month are not read: the
+ * balances at their ends say what they moved. $1: the tenant, $2 and $3: the first and the last instant of the month,
+ * $4 and $5: from which positions on the books open at which instants.
+ */
+const POSTED = `
+  openings as (
+    select after_position, opens_at collate "C" as opens_at,
+      lead(after_position) over (order by after_position) as until_position
+    from unnest($4::int8[], $5::text[]) as o(after_position, opens_at)
+  ), blocks as (
+    select block, min(first_ordinal) as first_ordinal, max(last_ordinal) as last_ordinal,
+      min(first_created_at) as first_at, max(last_created_at) as last_at
+    from read.ledger_blocks where tenant_id = $1 group by block
+  ), ends as (
+    select b.*, lag(l.position, 1, -1::int8) over (order by b.block) as position_before, l.position as last_position,
+      l.balance_after - lag(l.balance_after, 1, 0::int8) over (order by b.block) as credits,
+      greatest(b.last_at collate "C",
+        (select max(o.opens_at) from openings o where o.after_position < l.position)) as last_booked
+    from blocks b join read.ledger l on l.tenant_id = $1 and l.ordinal = b.last_ordinal
+  ), posted as (
+    select l.position, l.part, l.id, l.kind, l.pages, l.credits_delta, l.project_id, l.api_key_id, l.details,
+      greatest(l.created_at collate "C", o.opens_at) as booked_at
+    from ends b
+    join openings o on o.after_position < b.last_position
+      and (o.until_position is null or o.until_position > b.position_before)
+    join read.ledger l on l.tenant_id = $1 and l.ordinal between b.first_ordinal and b.last_ordinal
+      and l.position > o.after_position and (o.until_position is null or l.position <= o.until_position)
+    where b.last_booked >= $2 and b.first_at collate "C" <= $3
+  )`;
+
+/** Movements of the month in the order of the log, each with the number of its document. */
+const MOVED = `
+  select m.kind, m.booked_at, m.id, n.document, 1 as count, m.credits_delta as credits,
+    m.details ->> 'currency' as currency, m.position,
+    case when m.kind = 'refund' then -1 else 1 end * (m.details ->> 'gross_amount_minor')::int8 as gross,
+    row_number() over (order by m.position) as nth
+  from posted m left join (
+    select grant_id, row_number() over (partition by kind order by position) as document
+    from read.grants where tenant_id = $1
+  ) n on n.grant_id = m.id
+  where m.kind <> 'usage' and m.booked_at between $2 and $3`;
+
+/** Use of the month by project and key, the most first. An operation with free and paid pages has two postings. */
+const USED = `
+  select project_id, api_key_id, count(*) filter (where not (part = 0 and id like '%\\_free')) as count,
+    sum(pages)::int8 as pages, sum(credits_delta)::int8 as credits,
+    row_number() over (order by sum(credits_delta), project_id collate "C", api_key_id collate "C") as nth
+  from posted where kind = 'usage' and booked_at between $2 and $3 group by project_id, api_key_id`;
+
+const STATEMENT = `
+  with ${POSTED}, moved as (${MOVED}), used as (${USED}), before as (
+    select coalesce((select sum(credits) from ends where last_booked < $2), 0)
+      + coalesce((select sum(credits_delta) from posted where booked_at < $2), 0) as credits,
+      greatest((select max(last_position) from ends where last_booked < $2),
+        (select max(position) from posted where booked_at <= $3)) as position
+  )
+  select 0 as section, 0 as nth, 'opening' as kind, null::text as booked_at, null::text as id, null::int8 as document,
+    null::text as project_id, null::text as api_key_id, 0::int8 as count, 0::int8 as pages, credits::int8 as credits,
+    null::text as currency, null::int8 as gross_amount_minor, position from before
+  union all
+  select 1, nth, kind, booked_at, id, document, null, null, count, 0, credits, currency, gross, null
+  from moved where nth <= ${String(LINES_MAX)}
+  union all
+  select 2, 0, kind, null, null, null, null, null, count(*), 0, sum(credits)::int8, currency, sum(gross)::int8, null
+  from moved where nth > ${String(LINES_MAX)} group by kind, currency
+  union all
+  select 3, nth, 'usage', null, null, null, project_id, api_key_id, count, pages, credits, null, null, null
+  from used where nth <= ${String(LINES_MAX)}
+  union all
+  select 4, 0, 'usage', null, null, null, null, null, sum(count)::int8, sum(pages)::int8, sum(credits)::int8, null,
+    null, null from used where nth > ${String(LINES_MAX)} having count(*) > 0
+  order by section, nth, kind, currency`;
+
+const readLine = rowReader({
+  ...{ kind: 'text', booked_at: 'text?', id: 'text?', document: 'int8?' },
+  ...{ project_id: 'text?', api_key_id: 'text?', count: 'int8', pages: 'int8', credits: 'int8' },
+  ...{ currency: 'text?', gross_amount_minor: 'int8?' },
+});
+
+interface MonthAsked {
+  readonly tenant_id: string;
+  /** The first and the last instant of the month. */
+  readonly from: string;
+  readonly to: string;
+  /** Where the books open along the log. */
+  readonly openings: readonly Opening[];
+}
+
+/** Before the first event of the log. */
+const START = -1n;
+
+/**
+ * What a month's statement is made of, by date of booking: the balance before it, its movements one by one, and its
+ * use by project and key. `position`: of the last posting that counts; null: there is none.
+ */
+export const statementOfTenant =
+  (sql: SqlTx) =>
+  async ({ tenant_id, from, to, openings }: MonthAsked) => {
+    const places = [START, ...openings.map(({ position }) => position)];
+    const times = ['', ...openings.map(({ opensAt }) => opensAt)];
+    const [first, ...rest] = await sql.query(STATEMENT, [tenant_id, from, to, places, times]);
+    const opening = onlyRow(first === undefined ? [] : [first]);
+    return {
+      opening_balance_credits: wholeOf(opening, 'credits'),
+      position: bigintOrNull(opening, 'position')?.toString() ?? null,
+      lines: rest.map((row) => {
+        const { kind, ...line } = readLine(row);
+        // Each kind of posting has its place in a statement, or this does not compile.
+        const moved: StatementLine['kind'] = kind as LedgerKind;
+        return { kind: moved, ...line };
+      }),
+    };
+  };
+
+/** The number of payments of its kind and tenant up to a row. */
+const ordinalOf = (row: string): string => `
+  (select count(*) from read.grants n
+   where n.tenant_id = ${row}.tenant_id and n.kind = ${row}.kind and n.position <= ${row}.position)`;
+
+const SHOWN = pick(
+  grants.columns,
+  ...([
+    'tenant_id',
+    'position',
+    'grant_id',
+    'kind',
+    'credits',
+    'bonus_credits',
+    'original_grant_id',
+  ] as const),
+  ...(['refund_id', 'currency', 'gross_amount_minor', 'discount_minor', 'vat_amount_minor'] as const),
+  ...(['net_amount_minor', 'discount_code', 'price_list_version', 'fx_rate_to_usd', 'fx_rate_date'] as const),
+  ...(['provider', 'provider_txn_id', 'occurred_at', 'created_at'] as const),
+);
+
+const FROM_SALE = ['tax_rate', 'tax_country', 'invoice_ref'] as const;
+
+/** A sale, refund or reversal with what its receipt or note says; VAT rate and invoice are those of its sale. */
+export const documentedPayment = finding(
+  `select ${Object.keys(SHOWN)
+    .map((name) => `g.${name}`)
+    .join(', ')},
+     ${FROM_SALE.map((name) => `coalesce(s.${name}, g.${name}) as ${name}`).join(', ')},
+     ${ordinalOf('g')} as ordinal, ${ordinalOf('s')} as sale_ordinal, ${ordinalOf('r')} as refund_ordinal
+   from read.grants g
+   left join read.grants s on s.tenant_id = g.tenant_id and s.grant_id = g.original_grant_id
+   left join read.grants r on r.tenant_id = g.tenant_id and r.grant_id = g.refund_id
+   where g.grant_id = $1`,
+  (grantId: string) => [grantId],
+  rowReader({
+    ...SHOWN,
+    ...pick(grants.columns, ...FROM_SALE),
+    ...{ ordinal: 'int8', sale_ordinal: 'int8', refund_ordinal: 'int8' },
+  }),
+);
