@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
 import type { Quire } from '../../../../sdk/src/index.ts';
 import { until } from '../../../../engine/test/support/until.ts';
+import { ADMIN_KEY } from '../../../../test/support/serviceProcess.ts';
+import type { PageOptions } from './browser.ts';
 import type { World } from './world.ts';
 
 /** What a page shows where there is something to show. */
@@ -133,32 +136,59 @@ export const seed = async (world: World): Promise<Seeded> => {
 
 const thisMonth = (): string => new Date().toISOString().slice(0, 7);
 
-/** Every page of the console, with who looks at it. */
-export const everyPage = ({ tenantId, key, saleId, reviews }: Seeded, adminKey: string) =>
-  [
-    ['overview', '/overview', key],
-    ['overview-operator', '/overview', adminKey],
-    ['playground', '/playground', key],
-    ['reviews', '/reviews', key],
-    ['review', `/reviews/${reviews.values}`, key],
-    ['review-rows', `/reviews/${reviews.rows}`, key],
-    ['usage', '/usage', key],
-    ['statements', '/statements', key],
-    ['statement', `/statements/${tenantId}/${thisMonth()}`, key],
-    ['receipt', `/statements/${tenantId}/receipts/${saleId}`, key],
-    ['keys', '/keys', key],
-    ['configs', '/configs', key],
-    ['pipelines', '/pipelines', key],
-    ['evaluations', '/evaluations', key],
-    ['tenants', '/tenants', adminKey],
-    ['tenant', `/tenants/${tenantId}`, adminKey],
-    ['books', '/books', adminKey],
-    ...(['tax', 'deferred', 'journal', 'dormant'] as const).map(
-      (tab) => [`books-${tab}`, `/books?tab=${tab}`, adminKey] as const,
-    ),
-    ['finance', '/finance', adminKey],
-    ['closing', '/finance?tab=close', adminKey],
-    ['audit', '/audit', adminKey],
-    ['operation', '/operation', adminKey],
-    ['sign-in', '/sign-in', undefined],
-  ] as const;
+const keyOf = {
+  tenant: ({ key }: Seeded) => key,
+  operator: () => ADMIN_KEY,
+  nobody: () => undefined,
+} as const;
+
+/** A page of the console, and who looks at it. */
+interface PageSeen {
+  readonly name: string;
+  readonly by: keyof typeof keyOf;
+  readonly path: string | ((seeded: Seeded) => string);
+}
+
+const seen = (by: PageSeen['by'], pages: Readonly<Record<string, PageSeen['path']>>): readonly PageSeen[] =>
+  Object.entries(pages).map(([name, path]) => ({ name, by, path }));
+
+/** Every page of the console; one more is one entry here. */
+export const PAGES: readonly PageSeen[] = [
+  ...seen('tenant', {
+    overview: '/overview',
+    playground: '/playground',
+    reviews: '/reviews',
+    review: ({ reviews }) => `/reviews/${reviews.values}`,
+    'review-rows': ({ reviews }) => `/reviews/${reviews.rows}`,
+    usage: '/usage',
+    statements: '/statements',
+    statement: ({ tenantId }) => `/statements/${tenantId}/${thisMonth()}`,
+    receipt: ({ tenantId, saleId }) => `/statements/${tenantId}/receipts/${saleId}`,
+    keys: '/keys',
+    configs: '/configs',
+    pipelines: '/pipelines',
+    evaluations: '/evaluations',
+  }),
+  ...seen('operator', {
+    'overview-operator': '/overview',
+    tenants: '/tenants',
+    tenant: ({ tenantId }) => `/tenants/${tenantId}`,
+    books: '/books',
+    'books-tax': '/books?tab=tax',
+    'books-deferred': '/books?tab=deferred',
+    'books-journal': '/books?tab=journal',
+    'books-dormant': '/books?tab=dormant',
+    finance: '/finance',
+    closing: '/finance?tab=close',
+    audit: '/audit',
+    operation: '/operation',
+  }),
+  ...seen('nobody', { 'sign-in': '/sign-in' }),
+];
+
+/** Opens a page as the one who looks at it. */
+export const openSeen = (
+  { open }: Pick<World, 'open'>,
+  { page: { by, path }, seeded, ...options }: PageOptions & { page: PageSeen; seeded: Seeded },
+): Promise<Page> =>
+  open(typeof path === 'string' ? path : path(seeded), { ...options, key: keyOf[by](seeded) });
