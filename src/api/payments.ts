@@ -144,7 +144,9 @@ const openPayment = z
     provider_txn_id: z.string(),
     tenant_id: z.string(),
     kind: z.enum(['sale', 'refund', 'reversal']),
-    credits: creditsOut.nullable().meta({ description: 'Of the request; null: it does not say, or cannot be read.' }),
+    credits: creditsOut
+      .nullable()
+      .meta({ description: 'Of the request; null: it does not say, or cannot be read.' }),
     claimed_at: instantOut,
     stuck: z.enum(['unreadable', 'may_have_been_refused']).nullable().meta({
       description: 'Why the service does not finish it by itself; null: it does, within 2 minutes.',

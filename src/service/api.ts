@@ -240,9 +240,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     reads: from.reads,
     log: parts.log,
     audits: from.audits,
-    openPayments: async (limit, signal) =>
-      openClaims(parts.log, await openClaimsBefore(parts.sql)(END_OF_TIME, limit), signal),
-    logId: () => from.logWatch.logId(),
+    ...{ openPayments: openPaymentsOf(from), logId: () => from.logWatch.logId() },
     llmCosts: from.llmCosts,
     savedConfigs,
     ...{ checkBase: work.checkBase, journal: from.config.journal },
@@ -331,6 +329,12 @@ export const serve = async (from: Context, isApi: boolean): Promise<Served> => {
 /** After every claim. */
 const END_OF_TIME = '9999';
 const OPEN_CLAIMS_MAX = 10_000;
+
+/** Looks the oldest open claims up in the log. */
+const openPaymentsOf =
+  ({ parts: { log, sql } }: Context): ApiDeps['openPayments'] =>
+  async (limit, signal) =>
+    openClaims(log, await openClaimsBefore(sql)(END_OF_TIME, limit), signal);
 
 /** Keys that an operator makes or revokes count here from the answer on. */
 const ownParts = (from: Context): OwnParts => {

@@ -7,7 +7,6 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { CallInput } from '../../../sdk/src/call.ts';
 import { CALLS } from '../../../sdk/src/generated/calls.gen.ts';
 import { errorOf } from '../../../sdk/src/problemError.ts';
 import { urlOf } from '../../../sdk/src/send.ts';
@@ -119,7 +118,7 @@ export const fileOf = async <Name extends Named>(
   input: NonNullable<InputOf<Name>>,
   type: 'text/csv' | 'application/pdf',
 ): Promise<Blob> => {
-  const url = urlOf(connection.url, CALLS[name], input as CallInput);
+  const url = urlOf(connection.url, CALLS[name], input);
   const response = await connection.fetch(url, { headers: { accept: type } });
   if (!response.ok) throw await errorOf(response);
   return response.blob();
@@ -154,7 +153,7 @@ export const usePages = <Name extends ListName>(
     refetchInterval,
   });
   return {
-    items: data?.pages.flatMap(({ items }) => items as readonly ItemOf<Name>[]),
+    items: data?.pages.flatMap(({ items }) => items),
     first: data?.pages[0],
     total: data?.pages.at(-1)?.total,
     error,

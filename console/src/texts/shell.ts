@@ -93,7 +93,8 @@ export const shell = {
   rows: (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`,
   rowsOf: (shown: number, total: number) =>
     `${shown.toLocaleString('en')} of ${total.toLocaleString('en')} rows`,
-  saved: (file: string, rows: number) => `${file}: ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`,
+  saved: (file: string, rows: number) =>
+    `${file}: ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`,
   filter: 'Filter',
   before: 'before',
   after: 'after',

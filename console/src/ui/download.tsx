@@ -16,9 +16,10 @@ export interface FileToSave {
 
 const save = async ({ file, load }: FileToSave): Promise<void> => {
   const content = await load();
-  if (!file.endsWith('.csv')) return saveFile(file, content, 'application/pdf');
+  const isTable = file.endsWith('.csv');
+  saveFile(file, content, isTable ? 'text/csv' : 'application/pdf');
+  if (!isTable) return;
   const text = typeof content === 'string' ? content : await content.text();
-  saveFile(file, content);
   toast.success(shell.saved(file, rowsIn(text)));
 };
 

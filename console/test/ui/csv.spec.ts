@@ -13,7 +13,14 @@ describe('rows of a CSV', () => {
 
   it('are one each, however many lines and quotes a cell has', () => {
     const cells = ['a\nb', '"', 'a ""\r\n', '\n', ''];
-    expect(rowsIn(csvOf(['two\nlines'], cells.map((cell) => [cell])))).to.equal(cells.length);
+    expect(
+      rowsIn(
+        csvOf(
+          ['two\nlines'],
+          cells.map((cell) => [cell]),
+        ),
+      ),
+    ).to.equal(cells.length);
   });
 });
 

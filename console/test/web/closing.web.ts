@@ -34,7 +34,13 @@ const sell = async ({ admin }: World): Promise<void> => {
   for (let n = 1; n <= SALES; n += 1)
     await admin.api.addCredits({ body: { ...sale, ...amounts, provider_txn_id: `pi_${String(n)}` } });
   await admin.api.addCredits({
-    body: { tenant_id: 'brindlemere', provider: 'paypal', provider_txn_id: 'p-1', credits: 500, currency: 'USD' },
+    body: {
+      tenant_id: 'brindlemere',
+      provider: 'paypal',
+      provider_txn_id: 'p-1',
+      credits: 500,
+      currency: 'USD',
+    },
   });
 };
 
@@ -144,7 +150,12 @@ describe('the books of a month', () => {
     await click(page.getByRole('tab', { name: 'Close a month' }));
     const closing = page.getByRole('region', { name: `Closing of ${MONTH}` });
     await closing.waitFor();
-    expect(await page.getByRole('listitem').filter({ hasText: /^\d\. / }).count()).to.equal(9);
+    expect(
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: /^\d\. / })
+        .count(),
+    ).to.equal(9);
     await click(page.getByRole('button', { name: 'Run an audit' }));
     await page.getByText('The last audit found 0 things wrong.').waitFor();
     await click(closing.getByRole('button', { name: `Close ${MONTH}` }));

@@ -46,7 +46,11 @@ try {
     const { name } = page;
     if (only.length > 0 && !only.includes(name)) continue;
     for (const [look, options] of Object.entries(LOOKS))
-      await shoot(await openSeen(world, { page, seeded, ...options }), name, join(folder, `${name}.${look}.png`));
+      await shoot(
+        await openSeen(world, { page, seeded, ...options }),
+        name,
+        join(folder, `${name}.${look}.png`),
+      );
     process.stdout.write(`${name}\n`);
   }
   process.stdout.write(`Pictures are in ${folder}.\n`);

@@ -44,7 +44,9 @@ export function Tax({ period: { month, first, last } }: { period: Period }) {
         label={tax.list(month)}
         columns={TAX_COLUMNS}
         items={read.data?.items}
-        idOf={({ currency, tax_rate, tax_country }) => `${currency} ${String(tax_rate)} ${String(tax_country)}`}
+        idOf={({ currency, tax_rate, tax_country }) =>
+          `${currency} ${String(tax_rate)} ${String(tax_country)}`
+        }
         csv={() => csvOf('getTaxReport', input)}
         empty={<Empty title={tax.none.title} say={tax.none.say} />}
       />
@@ -60,7 +62,9 @@ const isBy = (text: string | undefined): text is By => text !== undefined && tex
 function Lot({ item: { lot_id, kind, tenant_id } }: { item: DeferredRevenueItem }) {
   if (lot_id === null || kind === 'given' || tenant_id === null) return lot_id ?? '–';
   return (
-    <Go to={`/statements/${encodeURIComponent(tenant_id)}/receipts/${encodeURIComponent(lot_id)}`}>{lot_id}</Go>
+    <Go to={`/statements/${encodeURIComponent(tenant_id)}/receipts/${encodeURIComponent(lot_id)}`}>
+      {lot_id}
+    </Go>
   );
 }
 
@@ -86,7 +90,10 @@ const deferredColumns = (by: By): readonly Column<DeferredRevenueItem>[] => [
   held.usd('deferred', ({ deferred_usd }) => deferred_usd),
 ];
 
-type DeferredTotals = Pick<DeferredRevenueItem, 'credits_left' | 'paid_usd' | 'recognised_usd' | 'deferred_usd'>;
+type DeferredTotals = Pick<
+  DeferredRevenueItem,
+  'credits_left' | 'paid_usd' | 'recognised_usd' | 'deferred_usd'
+>;
 
 function Totals({ totals }: { totals: DeferredTotals }) {
   const { stats } = deferred;

@@ -51,8 +51,8 @@ export function Parties({ tenantId, customer, seller }: PartiesProps) {
 export function Proof({ position, digest }: { position: string | null; digest: string }) {
   return (
     <p className="text-[13px] text-soft">
-      {texts.position} {position ?? '–'} · {texts.digest}{' '}
-      <code className="break-all">{digest}</code> <Copy text={digest} />
+      {texts.position} {position ?? '–'} · {texts.digest} <code className="break-all">{digest}</code>{' '}
+      <Copy text={digest} />
     </p>
   );
 }

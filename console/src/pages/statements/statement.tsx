@@ -80,7 +80,11 @@ const filesOf = (tenant_id: string, month: string): readonly NamedFile[] => {
   const input = { path: { tenant_id, month } };
   const name = `statement-${tenant_id}-${month}`;
   return [
-    { name: statements.pdf, file: `${name}.pdf`, load: () => fileOf('getStatement', input, 'application/pdf') },
+    {
+      name: statements.pdf,
+      file: `${name}.pdf`,
+      load: () => fileOf('getStatement', input, 'application/pdf'),
+    },
     { name: statements.csv, file: `${name}.csv`, load: () => csvOf('getStatement', input) },
   ];
 };

@@ -108,7 +108,11 @@ export const seed = async (world: World): Promise<Seeded> => {
   const sale = { tenant_id, provider_txn_id: 'paid', credits: 100_000, provider_fee_minor: 333 };
   const paid = { gross_amount_minor: 11_900, vat_amount_minor: 1_900, tax_rate: '19', tax_country: 'DE' };
   const { grant_id: saleId } = await admin.api.addCredits({ body: { ...sale, ...paid } });
-  const details = { legal_name: 'Larkspur Ltd', address: '1 Harbour Road\nExampletown', vat_id: 'DE123456789' };
+  const details = {
+    legal_name: 'Larkspur Ltd',
+    address: '1 Harbour Road\nExampletown',
+    vat_id: 'DE123456789',
+  };
   await admin.api.setBillingDetails({ path: { tenant_id }, body: details });
   const part = { credits: 10_000, gross_amount_minor: 1_190, reason: 'part of the order' };
   await admin.api.refundCredits({
