@@ -137,7 +137,7 @@ export const usePages = <Name extends ListName>(
   options: { readonly refetchInterval?: number | false } = {},
 ): Pages<ItemOf<Name>, Answer<Name>> => {
   const { refetchInterval = false } = options;
-  const call = api[name] as (input: unknown, options: unknown) => Promise<AnyPage & Answer<Name>>;
+  const call = api[name] as (input: unknown, options: unknown) => Promise<AnyPage>;
   const { query = {} }: { readonly query?: object } = input;
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: [name, input, 'pages'],
@@ -153,8 +153,8 @@ export const usePages = <Name extends ListName>(
     refetchInterval,
   });
   return {
-    items: data?.pages.flatMap(({ items }) => items),
-    first: data?.pages[0],
+    items: data?.pages.flatMap(({ items }) => items as readonly ItemOf<Name>[]),
+    first: data?.pages[0] as Answer<Name> | undefined,
     total: data?.pages.at(-1)?.total,
     error,
     again: () => void refetch(),

@@ -15,11 +15,22 @@ const cell = (value: unknown): string => {
 export const csvOf = (names: readonly string[], rows: readonly (readonly unknown[])[]): string =>
   [names, ...rows].map((row) => row.map(cell).join(',')).join('\r\n');
 
-/** The number of rows below the names; a break within quotes ends no row. */
-export const rowsIn = (csv: string): number => {
-  const outside = csv.split('"').filter((_, index) => index % 2 === 0);
-  const breaks = outside.reduce((sum, part) => sum + part.split('\n').length - 1, 0);
-  return breaks - (csv.endsWith('\n') ? 1 : 0);
+const QUOTE = '"'.charCodeAt(0);
+const BREAK = '\n'.charCodeAt(0);
+
+/** The number of rows below the names, read piece by piece; a break within quotes ends no row. */
+export const rowsIn = async (csv: Blob): Promise<number> => {
+  const pieces = csv.stream().getReader();
+  let isQuoted = false;
+  let breaks = 0;
+  let last = BREAK;
+  for (let piece = await pieces.read(); !piece.done; piece = await pieces.read())
+    for (const byte of piece.value) {
+      if (byte === QUOTE) isQuoted = !isQuoted;
+      if (byte === BREAK && !isQuoted) breaks += 1;
+      last = byte;
+    }
+  return Math.max(0, breaks - (last === BREAK ? 1 : 0));
 };
 
 /** Hands a text or bytes to the browser as a file to keep. */

@@ -19,8 +19,7 @@ const save = async ({ file, load }: FileToSave): Promise<void> => {
   const isTable = file.endsWith('.csv');
   saveFile(file, content, isTable ? 'text/csv' : 'application/pdf');
   if (!isTable) return;
-  const text = typeof content === 'string' ? content : await content.text();
-  toast.success(shell.saved(file, rowsIn(text)));
+  toast.success(shell.saved(file, await rowsIn(new Blob([content]))));
 };
 
 /** Saves files, one at a time, and says how many rows a table has. */

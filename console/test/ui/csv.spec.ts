@@ -3,24 +3,27 @@ import { csvOf, rowsIn } from '../../src/ui/csv.ts';
 
 const cellOf = (value: unknown): string => csvOf(['name'], [[value]]).slice('name\r\n'.length);
 
+const counted = (csv: string): Promise<number> => rowsIn(new Blob([csv]));
+
 describe('rows of a CSV', () => {
-  it('are counted without the names, whether or not the last one ends', () => {
-    expect(rowsIn(csvOf(['name'], []))).to.equal(0);
-    expect(rowsIn('name\r\n')).to.equal(0);
-    expect(rowsIn(csvOf(['name'], [['a'], ['b']]))).to.equal(2);
-    expect(rowsIn('\uFEFFname\r\na\r\nb\r\n')).to.equal(2);
+  it('are counted without the names, whether or not the last one ends', async () => {
+    expect(await counted(csvOf(['name'], []))).to.equal(0);
+    expect(await counted('name\r\n')).to.equal(0);
+    expect(await counted('')).to.equal(0);
+    expect(await counted(csvOf(['name'], [['a'], ['b']]))).to.equal(2);
+    expect(await counted('\uFEFFname\r\na\r\nb\r\n')).to.equal(2);
   });
 
-  it('are one each, however many lines and quotes a cell has', () => {
-    const cells = ['a\nb', '"', 'a ""\r\n', '\n', ''];
+  it('are one each, however many lines and quotes a cell has', async () => {
+    const cells = ['a\nb', '"', 'a ""\r\n', '\n', '', 'é"\n'];
     expect(
-      rowsIn(
+      await counted(
         csvOf(
           ['two\nlines'],
-          cells.map((cell) => [cell]),
+          [...cells, 'z'].map((cell) => [cell]),
         ),
       ),
-    ).to.equal(cells.length);
+    ).to.equal(7);
   });
 });
 

@@ -41,8 +41,8 @@ function Place({ line: { stream, position } }: { line: JournalLine }) {
 const of = columnsFor<JournalLine, keyof typeof texts.columns>(texts.columns);
 
 const COLUMNS: readonly Column<JournalLine>[] = [
-  of.text('booked_on', ({ booked_on }) => booked_on, { share: 0.9 }),
-  of.text('kind', ({ kind }) => texts.kinds[kind] ?? kind, { share: 1.2 }),
+  of.text('booked_on', ({ booked_on }) => booked_on, { share: 1 }),
+  of.text('kind', ({ kind }) => texts.kinds[kind] ?? kind, { share: 1.1 }),
   of.tenant('tenant_id', ({ tenant_id }) => tenant_id),
   of.text('account', ({ account, account_name }) => `${account} ${account_name}`, { share: 1.8 }),
   ...sides<JournalLine>(),

@@ -188,6 +188,7 @@ export function Payments({ period }: { period: Period }) {
             total={list.total}
             isLoadingMore={list.isLoadingMore}
             height={560}
+            isSearched
             empty={<Empty title={texts.none.title} say={texts.none.say} />}
           />
         </>

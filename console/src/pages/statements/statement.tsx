@@ -40,10 +40,10 @@ const unlessBalance = (row: StatementRow, value: number) => (isBalance(row) ? ''
 const COLUMNS: readonly Column<StatementRow>[] = [
   of.time('booked_at', ({ booked_at }) => booked_at),
   of.text('kind', ({ kind }) => texts.kinds[kind], {
-    share: 1.2,
+    share: 1.35,
     show: (row) => <span className={isBalance(row) ? 'font-medium' : ''}>{texts.kinds[row.kind]}</span>,
   }),
-  of.text('detail', detailOf, { share: 2.1, show: (row) => <Detail row={row} /> }),
+  of.text('detail', detailOf, { share: 2, show: (row) => <Detail row={row} /> }),
   of.text('pages', ({ pages }) => pages, {
     isNumber: true,
     share: 0.7,
