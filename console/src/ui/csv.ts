@@ -42,3 +42,6 @@ export const saveFile = (name: string, content: string | Blob, type = 'text/csv'
   link.click();
   URL.revokeObjectURL(url);
 };
+
+/** A text as one word of a shell's line, which runs nothing of it. */
+export const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { csvOf, rowsIn } from '../../src/ui/csv.ts';
+import { execFileSync } from 'node:child_process';
+import { csvOf, rowsIn, shellWord } from '../../src/ui/csv.ts';
 
 const cellOf = (value: unknown): string => csvOf(['name'], [[value]]).slice('name\r\n'.length);
 
@@ -47,4 +48,11 @@ describe('cells of a CSV', () => {
   it('of the heading are marked, too', () => {
     expect(csvOf(['=1+1', '-x'], [])).to.equal("'=1+1,'-x");
   });
+});
+
+describe('a line to copy into a shell', () => {
+  for (const text of ["x'; touch /tmp/ran; '", '$(id)', '`id`', 'a b\\', '"', '!!', '*'])
+    it(`has a payment's ID as one word, which runs nothing: ${text}`, () => {
+      expect(execFileSync('/bin/sh', ['-c', `printf %s ${shellWord(text)}`]).toString()).to.equal(text);
+    });
 });

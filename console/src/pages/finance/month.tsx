@@ -13,7 +13,7 @@ import { useState, type ReactNode } from 'react';
 import { api, csvOf, fileOf, useChange, useRead } from '../../api/connection.ts';
 import { finance as texts } from '../../texts/finance.ts';
 import { Button } from '../../ui/button.tsx';
-import { csvOf as textOfCsv } from '../../ui/csv.ts';
+import { csvOf as textOfCsv, shellWord } from '../../ui/csv.ts';
 import { Downloads, type NamedFile } from '../../ui/download.tsx';
 import type { Period } from '../../ui/period.ts';
 import { Closing } from './closing.tsx';
@@ -70,7 +70,7 @@ interface Step {
   readonly to?: string;
   /** Sees to it in place. */
   readonly act?: ReactNode;
-  /** Sees to it on the machine of the service. */
+  /** Sees to it on the machine of the service; shown while there is something to see to. */
   readonly command?: string;
 }
 
@@ -124,8 +124,8 @@ const paymentsStep = (read: UseQueryResult<OpenPaymentList>): Step => {
     say: items.length === 0 ? close.noneOpen : say(count(items.length)),
   }));
   if (stuck === undefined) return step;
-  const { provider, provider_txn_id } = stuck;
-  return { ...step, command: `quire payments release ${provider} ${provider_txn_id} --reason 'WHY'` };
+  const payment = [stuck.provider, stuck.provider_txn_id].map(shellWord).join(' ');
+  return { ...step, command: `quire payments release ${payment} --reason 'WHY'` };
 };
 
 const booksSeen = ({ drifted, tenants_checked }: ReconciliationResponse): Seen => {
@@ -234,7 +234,7 @@ function StepLine({ step, number }: { step: Step; number: number }) {
           <Badge tone={TONES[step.standing]}>{texts.close.states[step.standing]}</Badge>
         </p>
         <p className="break-words text-soft">{step.say}</p>
-        {step.command !== undefined && (
+        {step.command !== undefined && step.standing !== 'good' && (
           <p>
             <code className="break-all text-[13px]">{step.command}</code> <Copy text={step.command} />
           </p>

@@ -55,7 +55,10 @@ function OwnMonths() {
 
 /** Statements: the months of a tenant, one of them, or the receipt or note of a payment. */
 export default function StatementsPage() {
-  const [tenantId, part, grantId] = useRest()?.split('/') ?? [];
+  const [tenantId, part, grantId] =
+    useRest()
+      ?.split('/')
+      .filter((each) => each !== '') ?? [];
   if (tenantId !== undefined && part === 'receipts' && grantId !== undefined)
     return <Receipt key={grantId} tenantId={tenantId} grantId={grantId} />;
   if (tenantId !== undefined && part !== undefined)
