@@ -75,7 +75,7 @@ const KEYS: Readonly<Record<By, readonly Column<DeferredRevenueItem>[]>> = {
   currency: [held.text('currency', ({ currency }) => currency)],
   lot: [
     held.tenant('tenant_id', ({ tenant_id }) => tenant_id ?? ''),
-    held.text('lot_id', ({ lot_id }) => lot_id, { share: 2, show: (item) => <Lot item={item} /> }),
+    held.text('lot_id', ({ lot_id }) => lot_id, { share: 1.7, show: (item) => <Lot item={item} /> }),
     held.text('currency', ({ currency }) => currency, { share: 0.8 }),
   ],
 };
@@ -85,9 +85,9 @@ const deferredColumns = (by: By): readonly Column<DeferredRevenueItem>[] => [
   held.text('kind', ({ kind }) => deferred.kinds[kind], { share: 0.8 }),
   ...(by === 'lot' ? [] : [held.count('lots', ({ lots }) => lots, 0.8)]),
   held.count('left', ({ credits_left }) => credits_left),
+  held.usd('deferred', ({ deferred_usd }) => deferred_usd),
   held.usd('paid', ({ paid_usd }) => paid_usd),
   held.usd('recognised', ({ recognised_usd }) => recognised_usd),
-  held.usd('deferred', ({ deferred_usd }) => deferred_usd),
 ];
 
 type DeferredTotals = Pick<
