@@ -42,6 +42,8 @@ export const CLOSED_SUMS = [
   'without_amount',
   'without_rate',
   'stale_rate',
+  'dispute_fee',
+  'dispute_fee_minor',
 ] as const;
 
 /** Model costs of the platform, in pico-USD as text. */

@@ -24,6 +24,8 @@ const ACCOUNTS = {
   /** Credits taken back by a person although they were paid for. */
   forfeited: { code: '4830', name: 'Forfeited credits' },
   provider_fees: { code: '6855', name: 'Payment provider fees' },
+  /** What providers keep for disputes. */
+  dispute_fees: { code: '6856', name: 'Dispute fees' },
   /** Revenue that a corrected exchange rate corrects. */
   fx_difference: { code: '6880', name: 'Exchange differences' },
 } as const satisfies Readonly<Record<string, Account>>;
@@ -49,6 +51,7 @@ export const journalSettings = z.strictObject({
       refunds: account.default(ACCOUNTS.refunds),
       forfeited: account.default(ACCOUNTS.forfeited),
       provider_fees: account.default(ACCOUNTS.provider_fees),
+      dispute_fees: account.default(ACCOUNTS.dispute_fees),
       fx_difference: account.default(ACCOUNTS.fx_difference),
     })
     .default(ACCOUNTS),
@@ -73,7 +76,9 @@ const TRUED_UP_TO = {
   rate_correction: 'fx_difference',
   refund: 'refunds',
   reversal: 'refunds',
+  dispute: 'refunds',
   adjustment: 'forfeited',
+  transfer: 'revenue',
   use: 'revenue',
 } as const satisfies Readonly<Record<string, AccountName>>;
 
@@ -100,6 +105,8 @@ export interface Moved {
   readonly vat_due: bigint;
   /** Recognised at once. */
   readonly true_up: bigint;
+  /** Fee of a dispute: a cost of its own. */
+  readonly dispute_fee: bigint;
   /** Recognised by use, and the fee that was taken off it. */
   readonly net: bigint;
   readonly fee: bigint;
@@ -115,11 +122,12 @@ export interface Pair {
 /**
  * The entry of what was moved, as pairs of accounts, so that it balances by its form:
  * clearing to deferred revenue = paid; clearing to VAT = VAT; deferred revenue to revenue = recognised; fees to
- * revenue = fee, as revenue is recognised without it. Amounts below 0 change sides.
+ * revenue = fee, as revenue is recognised without it; dispute fees to clearing = the fee of a dispute. Amounts below 0
+ * change sides.
  */
 export const pairsOf = (
   { accounts, providers }: JournalSettings,
-  { kind, provider, paid, vat_due, true_up, net, fee }: Moved,
+  { kind, provider, paid, vat_due, true_up, dispute_fee, net, fee }: Moved,
 ): readonly Pair[] => {
   const own = provider === null ? undefined : providers[provider.toLowerCase()];
   const clearing = own ?? accounts.clearing;
@@ -129,6 +137,7 @@ export const pairsOf = (
     [clearing, accounts.vat, vat_due],
     [deferred, accounts[TRUED_UP_TO[kind]], true_up],
     [deferred, revenue, net],
+    [accounts.dispute_fees, clearing, dispute_fee],
     [accounts.provider_fees, revenue, fee],
   ];
   return signed

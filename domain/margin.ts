@@ -87,6 +87,8 @@ export const valuesOf = ({ gross, vat, fee }: Minor, { currency, fx_rate, price 
 export interface Lot {
   /** The sale's grant ID or the adjustment's ID. */
   readonly lot_id: string;
+  /** The sale or gift that its credits come from: another one's ID where they came from another tenant. */
+  readonly origin: string;
   /** Place of its event in the log: lots are consumed in this order. */
   readonly position: bigint;
   /** Of the sale; empty for given credits. */
@@ -102,6 +104,8 @@ export interface Lot {
   readonly money: Minor;
   /** Money refunded so far, in minor units. */
   readonly refunded: Minor;
+  /** Fees of its disputes, in minor units: a cost of their own, beside what was paid for the lot. */
+  readonly disputed: number;
 }
 
 /** Credits given by a person: a lot without money. */
@@ -113,8 +117,8 @@ export const leftIn = ({ credits, used }: Lot): number => credits - used;
 const NO_MONEY: Minor = { gross: 0, vat: 0, fee: 0 };
 
 export const givenLot = (lot_id: string, position: bigint, credits: number): Lot => ({
-  ...{ lot_id, position, credits, currency: GIVEN, booking: null },
-  ...{ used: 0, values: NOTHING, issued: credits, money: NO_MONEY, refunded: NO_MONEY },
+  ...{ lot_id, origin: lot_id, position, credits, currency: GIVEN, booking: null },
+  ...{ used: 0, values: NOTHING, issued: credits, money: NO_MONEY, refunded: NO_MONEY, disputed: 0 },
 });
 
 interface SoldLot {
@@ -127,9 +131,9 @@ interface SoldLot {
 }
 
 export const soldLot = ({ lot_id, position, credits, currency, booking, money }: SoldLot): Lot => ({
-  ...{ lot_id, position, currency, booking, credits, used: 0, issued: credits, money },
+  ...{ lot_id, origin: lot_id, position, currency, booking, credits, used: 0, issued: credits, money },
   values: booking === null ? NOTHING : valuesOf(money, booking),
-  refunded: NO_MONEY,
+  ...{ refunded: NO_MONEY, disputed: 0 },
 });
 
 /** A lot after something happened to it, and the money that left it thereby. */
@@ -213,9 +217,10 @@ export const refundLot = (lot: Lot, credits: number, money: Minor): RefundedLot 
 type Revaluation = Partial<Pick<Lot, 'money' | 'booking'>>;
 
 interface RevaluedLot extends LotStep {
-  /** Change of what was booked for the sale, and of what its refunds took of it. */
+  /** Change of what was booked for the sale, of what its refunds took of it, and of what its disputes cost. */
   readonly booked: Values;
   readonly refunded: Values;
+  readonly cost: bigint;
 }
 
 const worthOf = ({ booking }: Lot, money: Minor): Values =>
@@ -223,6 +228,8 @@ const worthOf = ({ booking }: Lot, money: Minor): Values =>
 
 /** Net value that remains paid for a lot, micro-USD: that of the sale less that of its refunds. */
 export const paidFor = (lot: Lot): bigint => worthOf(lot, lot.money).net - worthOf(lot, lot.refunded).net;
+/** Cost of a lot's disputes at its rate, micro-USD; 0 while it has none. */
+const costOf = (lot: Lot): bigint => worthOf(lot, { ...NO_MONEY, fee: lot.disputed }).fee;
 
 /**
  * A lot whose fee, VAT or rate became known or was corrected: it is worth what it would have been worth from the
@@ -234,7 +241,8 @@ export const revalueLot = (lot: Lot, change: Revaluation): RevaluedLot => {
   const refunded = minusValues(worthOf(next, next.refunded), worthOf(lot, lot.refunded));
   const values = deferredIn(next);
   const value = plusValues(valueLeft(lot), minusValues(booked, refunded));
-  return { lot: { ...next, values }, released: minusValues(value, values), booked, refunded };
+  const cost = costOf(next) - costOf(lot);
+  return { lot: { ...next, values }, released: minusValues(value, values), booked, refunded, cost };
 };
 
 /**
@@ -393,9 +401,17 @@ export const revalueLots = (
 ) => {
   const own = lots.find((lot) => lot.lot_id === lot_id);
   if (own === undefined) throw new Error(`later facts name the lot ${lot_id}, which is not there`);
-  const { lot, released, booked, refunded } = revalueLot(own, changeOf(own));
+  const { lot, released, ...changes } = revalueLot(own, changeOf(own));
   const next = { lots: replaced(lots, lot), deficit };
-  return { next, lot, booked, refunded, trueUps: trueUpOf(own, released) };
+  return { next, lot, ...changes, trueUps: trueUpOf(own, released) };
+};
+
+/** The fee of a dispute, minor units: what the lot's disputes cost more thereby. Throws for a lot that is not there. */
+export const disputeLots = ({ lots, deficit }: TenantLots, lot_id: string, fee: number) => {
+  const own = lots.find((lot) => lot.lot_id === lot_id);
+  if (own === undefined) throw new Error(`a dispute names the lot ${lot_id}, which is not there`);
+  const lot = { ...own, disputed: own.disputed + fee };
+  return { next: { lots: replaced(lots, lot), deficit }, cost: costOf(lot) - costOf(own) };
 };
 
 interface LotRefund {
@@ -430,4 +446,74 @@ export const restoreLots = (state: TenantLots, { lot_id, credits, money }: LotRe
   const filled = missing === 0 ? { lot, released: NOTHING } : takeFrom(lot, missing);
   const next = { lots: replaced(state.lots, filled.lot), deficit: state.deficit - missing };
   return { next, refunded, trueUps: [...trueUpOf(own, released), ...trueUpOf(own, filled.released)] };
+};
+
+/** Credits of one lot on their way to another tenant, with the value that they carry. */
+export type Parcel = Pick<Lot, 'origin' | 'currency' | 'booking' | 'credits' | 'values'>;
+
+interface Sent {
+  readonly credits: number;
+  /** Lots of this sale go first; undefined: the oldest. */
+  readonly origin: string | undefined;
+}
+
+/** Takes credits for another tenant, oldest lots first: nothing is recognised, their value goes with them. */
+export const sendLots = ({ lots, deficit }: TenantLots, { credits, origin }: Sent) => {
+  const parcels: Parcel[] = [];
+  const isOf = (lot: Lot) => lot.origin === origin;
+  const order = [...lots.filter(isOf), ...lots.filter((lot) => !isOf(lot))];
+  const walked = walk(order, credits, (lot, part) => {
+    const { lot: next, released } = takeFrom(lot, part);
+    const { origin: from, currency, booking } = lot;
+    parcels.push({ origin: from, currency, booking, credits: part, values: released });
+    return next;
+  });
+  const changed = new Map(walked.lots.map((lot) => [lot.lot_id, lot]));
+  const left = lots.map((lot) => changed.get(lot.lot_id) ?? lot);
+  const next: TenantLots = { lots: left, deficit: deficit + walked.missing };
+  return { next, parcels };
+};
+
+/** Lots of a tenant with a parcel: back in its own lot where that is here, else a lot of its own. */
+const unpacked = (lots: readonly Lot[], parcel: Parcel, at: Pick<Lot, 'lot_id' | 'position'>) => {
+  const { credits, values } = parcel;
+  const home = lots.find(({ lot_id }) => lot_id === parcel.origin);
+  if (home === undefined) {
+    const rest = { used: 0, issued: credits, money: NO_MONEY, refunded: NO_MONEY, disputed: 0 };
+    const lot: Lot = { ...parcel, ...at, ...rest };
+    return { lots: [...lots, lot], lot };
+  }
+  const all = plusValues(valueLeft(home), values);
+  const lot: Lot = { ...home, credits: leftIn(home) + credits, used: 0, values: all };
+  return { lots: replaced(lots, lot), lot };
+};
+
+/**
+ * The lot that a part of a transfer becomes with who receives it. Those of one transfer have one position, and are
+ * consumed in the order of their IDs.
+ */
+export const partOfTransfer = (id: string, n: number): string => `${id}:${String(n).padStart(6, '0')}`;
+
+interface Received {
+  readonly parcels: readonly Parcel[];
+  readonly transfer_id: string;
+  readonly position: bigint;
+}
+
+/** Lots from another tenant. Credits that are missing are taken from them at once. */
+export const receiveLots = (state: TenantLots, { parcels, transfer_id, position }: Received) => {
+  const trueUps: TrueUp[] = [];
+  let { lots, deficit } = state;
+  parcels.forEach((parcel, n) => {
+    const arrived = unpacked(lots, parcel, { lot_id: partOfTransfer(transfer_id, n), position });
+    const filled = Math.min(deficit, parcel.credits);
+    lots = arrived.lots;
+    if (filled === 0) return;
+    const { lot: rest, released } = takeFrom(arrived.lot, filled);
+    trueUps.push(...trueUpOf(rest, released));
+    lots = replaced(lots, rest);
+    deficit -= filled;
+  });
+  const next: TenantLots = { lots, deficit };
+  return { next, trueUps };
 };

@@ -11,6 +11,8 @@ export interface MarginSums {
   readonly vat: bigint;
   /** Recognised by refunds, clawbacks and credits that filled a hole. */
   readonly true_up: bigint;
+  /** Fees of disputes that their provider kept. */
+  readonly dispute_fee: bigint;
 }
 
 /** 1,000 credits are 1 USD of list value. */
@@ -24,6 +26,7 @@ interface GapBreakdown {
   readonly promo: bigint;
   readonly unpriced: bigint;
   readonly refund_true_up: bigint;
+  readonly dispute_fee: bigint;
   readonly rounding: bigint;
 }
 
@@ -35,6 +38,7 @@ interface MarginFigures {
     readonly gross: bigint;
     readonly net_revenue: bigint;
     readonly refunds: bigint;
+    readonly dispute_fees: bigint;
     readonly margin: bigint;
   };
   /** Realized margin − unit margin. */
@@ -43,20 +47,26 @@ interface MarginFigures {
 }
 
 /**
- * Unit margin = credits consumed × list value − K. Realized margin = recognised revenue + true-ups − K.
- * Their gap is the sum of: fx = amount − implied; price variance = implied − list value; fee; given and
- * unpriced credits at list value; true-ups; and what rounding left. Source: docs/explanation/margin-report.md.
+ * Unit margin = credits consumed × list value − K. Realized margin = recognised revenue + true-ups − fees of disputes
+ * − K. Their gap is the sum of: fx = amount − implied; price variance = implied − list value; fee; given and unpriced
+ * credits at list value; true-ups; fees of disputes; and what rounding left. Source: docs/explanation/margin-report.md.
  */
 export const marginFigures = (sums: MarginSums, modelCost: bigint): MarginFigures => {
-  const { net, amount, implied, fee, vat, true_up } = sums;
+  const { net, amount, implied, fee, vat, true_up, dispute_fee } = sums;
   const credits_burned = sums.priced_credits + sums.given_credits + sums.unpriced_credits;
   const revenue = credits_burned * MICRO_PER_CREDIT;
   const unit = { revenue, margin: revenue - modelCost };
-  const margin = net + true_up - modelCost;
+  const margin = net + true_up - dispute_fee - modelCost;
   return {
     credits_burned,
     unit,
-    realized: { gross: net + vat + fee, net_revenue: net, refunds: true_up, margin },
+    realized: {
+      gross: net + vat + fee,
+      net_revenue: net,
+      refunds: true_up,
+      dispute_fees: dispute_fee,
+      margin,
+    },
     fx_effect: margin - unit.margin,
     gap: {
       fx_rate: amount - implied,
@@ -65,6 +75,7 @@ export const marginFigures = (sums: MarginSums, modelCost: bigint): MarginFigure
       promo: -sums.given_credits * MICRO_PER_CREDIT,
       unpriced: -sums.unpriced_credits * MICRO_PER_CREDIT,
       refund_true_up: true_up,
+      dispute_fee: -dispute_fee,
       rounding: net - (amount - fee),
     },
   };

@@ -2,7 +2,7 @@ import { sha256 } from './kernel/chain.ts';
 import { canonicalJson } from './kernel/json.ts';
 
 /** A movement of credits that a statement lists by itself. */
-type MovedKind = 'sale' | 'refund' | 'reversal' | 'admin_adjustment';
+type MovedKind = 'sale' | 'refund' | 'reversal' | 'transfer_out' | 'transfer_in' | 'admin_adjustment';
 
 /** A line of a statement, as the read models give it: a movement, or the use of one project by one key. */
 export interface StatementLine {
@@ -72,6 +72,8 @@ export const STATEMENT_KINDS = [
   'sale',
   'refund',
   'reversal',
+  'transfer_out',
+  'transfer_in',
   'admin_adjustment',
   'usage',
   'closing_balance',
@@ -95,6 +97,8 @@ export interface StatementTotals {
   readonly opening_balance_credits: number;
   readonly purchased_credits: number;
   readonly refunded_credits: number;
+  /** From other tenants (+) and to them (−). */
+  readonly transferred_credits: number;
   readonly adjusted_credits: number;
   readonly used_credits: number;
   readonly closing_balance_credits: number;
@@ -113,6 +117,8 @@ const TOTAL_OF: Readonly<Record<StatementLine['kind'], { readonly total: Summed;
   sale: { total: 'purchased_credits', sign: 1 },
   reversal: { total: 'refunded_credits', sign: -1 },
   refund: { total: 'refunded_credits', sign: -1 },
+  transfer_out: { total: 'transferred_credits', sign: 1 },
+  transfer_in: { total: 'transferred_credits', sign: 1 },
   admin_adjustment: { total: 'adjusted_credits', sign: 1 },
   usage: { total: 'used_credits', sign: -1 },
 };
@@ -120,7 +126,10 @@ const TOTAL_OF: Readonly<Record<StatementLine['kind'], { readonly total: Summed;
 type Summed = Exclude<keyof StatementTotals, 'opening_balance_credits' | 'closing_balance_credits'>;
 
 const totalsOf = ({ opening_balance_credits, lines }: StatementFigures): StatementTotals => {
-  const sums = { purchased_credits: 0, refunded_credits: 0, adjusted_credits: 0, used_credits: 0 };
+  const sums = {
+    ...{ purchased_credits: 0, refunded_credits: 0, transferred_credits: 0 },
+    ...{ adjusted_credits: 0, used_credits: 0 },
+  };
   let closing_balance_credits = opening_balance_credits;
   for (const { kind, credits } of lines) {
     const { total, sign } = TOTAL_OF[kind];

@@ -10,6 +10,8 @@ const wholeCredits = z.int();
 const ended = { operation_id: z.string() };
 const reviewed = { review_id: z.string(), operation_id: z.string() };
 const job = { job_id: z.string() };
+const moved = { transfer_id: z.string(), credits: wholeCredits, balance_credits: wholeCredits };
+
 const paid = { currency: currencyCode, occurred_at: instant };
 const key = { key_id: z.string() };
 
@@ -79,6 +81,9 @@ export const WEBHOOK_PAYLOADS = {
     gross_amount_minor: z.int(),
     balance_credits: wholeCredits,
   }),
+  /** Credits went to another tenant, or came from one: a person moved them. */
+  'credits.sent': z.strictObject(moved),
+  'credits.received': z.strictObject(moved),
   'credits.adjusted': z.strictObject({
     adjustment_id: z.string(),
     credits: wholeCredits,
@@ -175,6 +180,14 @@ const MESSAGES = {
       gross_amount_minor: money.gross_amount_minor,
     },
   }),
+  CreditsTransferredOut: ({ transfer_id, credits, balance_after: balance_credits }) => ({
+    type: 'credits.sent',
+    data: { transfer_id, credits, balance_credits },
+  }),
+  CreditsTransferredIn: ({ transfer_id, credits, balance_after: balance_credits }) => ({
+    type: 'credits.received',
+    data: { transfer_id, credits, balance_credits },
+  }),
   CreditsAdjusted: ({ adjustment_id, credits, balance_after: balance_credits }) => ({
     type: 'credits.adjusted',
     data: { adjustment_id, credits, balance_credits },
@@ -205,9 +218,11 @@ const balanceMoveOf = (event: AnyEvent): { readonly before: number; readonly aft
   switch (event.type) {
     case 'CreditsGranted':
     case 'RefundReversed':
+    case 'CreditsTransferredIn':
     case 'CreditsAdjusted':
       return { before: event.data.balance_after - event.data.credits, after: event.data.balance_after };
     case 'CreditsRefunded':
+    case 'CreditsTransferredOut':
     case 'CreditsBurned':
       return { before: event.data.balance_after + event.data.credits, after: event.data.balance_after };
     default:

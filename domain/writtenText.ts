@@ -13,6 +13,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   SaleRateBooked: ['reason'],
   CreditsRefunded: ['reason'],
   RefundReversed: ['reason'],
+  CreditsTransferredOut: ['reason'],
   CreditsAdjusted: ['reason'],
   PaymentClaimed: ['intent.data.invoice_ref', 'intent.data.note', 'intent.data.reason'],
   ApiKeyIssued: ['name'],

@@ -88,6 +88,8 @@ export const BALANCE_EVENTS = [
   'CreditsGranted',
   'CreditsRefunded',
   'RefundReversed',
+  'CreditsTransferredOut',
+  'CreditsTransferredIn',
   'CreditsAdjusted',
   'CreditsHeld',
   'HoldReleased',
@@ -161,17 +163,22 @@ const add = (delta: TenantDelta, { type, data }: BalanceEvent): void => {
       delta.purchased_credits -= BigInt(data.credits);
       delta.grants_count += 1n;
       return;
+    case 'CreditsTransferredOut':
+      delta.adjusted_credits -= BigInt(data.credits);
+      return;
+    case 'CreditsTransferredIn':
     case 'CreditsAdjusted':
       delta.adjusted_credits += BigInt(data.credits);
       return;
-    case 'CreditsBurned':
-      delta.used_credits += BigInt(data.credits);
-      delta.free_pages_used += BigInt(data.free_pages);
-      delta.last_used_at = data.created_at;
-      return;
-    case 'CreditsHeld':
-    case 'HoldReleased':
+    default:
+      if (type === 'CreditsBurned') addUse(delta, data);
   }
+};
+
+const addUse = (delta: TenantDelta, burn: ProjectedEventOf<'CreditsBurned'>['data']): void => {
+  delta.used_credits += BigInt(burn.credits);
+  delta.free_pages_used += BigInt(burn.free_pages);
+  delta.last_used_at = burn.created_at;
 };
 
 /** Sums up a batch tenant by tenant, in order. */

@@ -1,4 +1,5 @@
 import { omit, onlyRow, pick, type Projector, rowReader, table, wholeOf } from './engine/table.ts';
+import { type DisputeStatus, disputeStatus } from '../domain/account/messages.ts';
 import { negated } from '../domain/kernel/amounts.ts';
 import { isStaleRate, rateAgeDays } from '../domain/fxRates.ts';
 import { bulk, inserting } from './engine/bulk.ts';
@@ -14,8 +15,8 @@ import { behindKey, keyColumns, NEWEST_FIRST } from './engine/cursor.ts';
 import { finding, listing, walked, type Page, type RowPage } from './engine/query.ts';
 
 /**
- * Sales, refunds as negative rows linked to their sale, and reversals of refunds as positive ones. A sale knows what of
- * it is refunded.
+ * Sales, refunds and disputes as negative rows linked to their sale, and reversals as positive ones. A sale knows what
+ * of it is refunded.
  */
 export const grants = table({
   name: 'grants',
@@ -47,6 +48,8 @@ export const grants = table({
     provider: 'text',
     provider_txn_id: 'text',
     invoice_ref: 'text?',
+    dispute_status: 'text?',
+    dispute_fee_minor: 'int8',
     occurred_at: 'text',
     created_at: 'text',
   },
@@ -84,6 +87,8 @@ const factsOf = (data: ProjectedEventOf<'CreditsGranted'>['data']) => ({
   tax_country: data.tax_country ?? null,
 });
 
+const NO_DISPUTE = { dispute_status: null, dispute_fee_minor: 0 };
+
 /** A refund has none of its own. */
 const NO_FACTS = {
   ...{ bonus_credits: 0, discount_minor: 0, discount_code: null, payout_id: null },
@@ -96,6 +101,7 @@ const saleRow = (event: ProjectedEventOf<'CreditsGranted'>) => {
   return {
     ...data,
     ...factsOf(data),
+    ...NO_DISPUTE,
     ...UNREFUNDED,
     tenant_id: tenantOf(event),
     position,
@@ -116,7 +122,9 @@ const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>) => {
     tenant_id: tenantOf(event),
     position,
     grant_id: data.refund_id,
-    kind: 'refund',
+    kind: data.dispute === undefined ? 'refund' : 'dispute',
+    dispute_status: data.dispute?.status ?? null,
+    dispute_fee_minor: data.dispute?.fee_minor ?? 0,
     credits: negated(data.credits),
     original_grant_id: data.grant_id,
     refund_id: null,
@@ -138,6 +146,7 @@ const reversalRow = (event: ProjectedEventOf<'RefundReversed'>) => {
     tenant_id: tenantOf(event),
     position,
     grant_id: data.reversal_id,
+    ...NO_DISPUTE,
     kind: 'reversal',
     original_grant_id: data.grant_id,
     net_amount_minor: data.gross_amount_minor - data.vat_amount_minor,
@@ -212,6 +221,24 @@ const REFUND = (schema: string) => `
   from sales s
   where g.tenant_id = s.tenant_id and g.original_grant_id = s.grant_id and g.price_list_version is null`;
 
+const disputes = bulk({ tenant_id: 'text', grant_id: 'text', status: 'text', fee_minor: 'int8' });
+
+/** The last news of each dispute of a batch. */
+const disputeNews = (events: readonly ProjectedEvent[]) => {
+  const last = new Map(
+    only(events, 'DisputeChanged').map((event) => {
+      const { refund_id: grant_id, status, fee_minor } = event.data;
+      const row = { tenant_id: tenantOf(event), grant_id, status, fee_minor };
+      return [`${row.tenant_id} ${grant_id}`, row];
+    }),
+  );
+  return [...last.values()];
+};
+
+const DISPUTES = (schema: string) => `
+  update ${schema}.grants g set dispute_status = u.status, dispute_fee_minor = u.fee_minor
+  from ${disputes.source()} where g.tenant_id = u.tenant_id and g.grant_id = u.grant_id`;
+
 /** What an event adds to what of its sale is refunded. */
 const takenBy = (event: ProjectedEventOf<'CreditsRefunded' | 'RefundReversed'>, sign: 1 | -1) => ({
   tenant_id: tenantOf(event),
@@ -223,8 +250,15 @@ const takenBy = (event: ProjectedEventOf<'CreditsRefunded' | 'RefundReversed'>, 
 /** What was sold, refunded and reversed, one row each. */
 export const grantsProjector: Projector = {
   name: 'grants',
-  version: 3,
-  eventTypes: ['CreditsGranted', 'SaleDetailsAdded', 'SaleRateBooked', 'CreditsRefunded', 'RefundReversed'],
+  version: 4,
+  eventTypes: [
+    'CreditsGranted',
+    'SaleDetailsAdded',
+    'SaleRateBooked',
+    'CreditsRefunded',
+    'RefundReversed',
+    'DisputeChanged',
+  ],
   tables: [grants],
   apply: async (tx, { schema, events }) => {
     const sales = only(events, 'CreditsGranted');
@@ -239,6 +273,8 @@ export const grantsProjector: Projector = {
     if (facts.length > 0) await tx.query(DETAILS(schema), details.values(facts));
     const booked = laterRates(events);
     if (booked.length > 0) await tx.query(RATES(schema), rates.values(booked));
+    const news = disputeNews(events);
+    if (news.length > 0) await tx.query(DISPUTES(schema), disputes.values(news));
     if (refunds.length + reversals.length === 0) return;
     const taken = [
       ...refunds.map((event) => takenBy(event, 1)),
@@ -250,11 +286,12 @@ export const grantsProjector: Projector = {
 
 const readGrant = rowReader(omit(grants.columns, 'tenant_id', 'position'));
 
-const KINDS = ['sale', 'refund', 'reversal'] as const;
+const KINDS = ['sale', 'refund', 'dispute', 'reversal'] as const;
 
-/** A sale, refund or reversal, as an item of `GrantHistoryResponse`; a refund has negative credits. */
-type GrantRow = Omit<ReturnType<typeof readGrant>, 'kind'> & {
+/** A sale, refund, dispute or reversal, as an item of `GrantHistoryResponse`; what was taken has negative credits. */
+type GrantRow = Omit<ReturnType<typeof readGrant>, 'kind' | 'dispute_status'> & {
   readonly kind: (typeof KINDS)[number];
+  readonly dispute_status: DisputeStatus | null;
   /** Age of the rate on the day of the payment, days; null: there is none. */
   readonly fx_rate_age_days: number | null;
   readonly fx_rate_stale: boolean;
@@ -266,6 +303,7 @@ const rowOf = (row: SqlRow): GrantRow => {
   return {
     ...grant,
     kind: KINDS.find((kind) => kind === grant.kind) ?? 'sale',
+    dispute_status: disputeStatus.options.find((status) => status === grant.dispute_status) ?? null,
     fx_rate_age_days: rateAgeDays(date, occurred_at),
     fx_rate_stale: isStaleRate(date, occurred_at),
   };

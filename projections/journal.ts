@@ -39,15 +39,16 @@ const LIST: Listed = { name: 'journal', order: ORDER };
 /** Events that moved value; `behind` and `end` bound what is read. */
 const bookings = (behind: string, end: string) => `
   select left(booked_at, 10) as day, tenant_id, position as place, currency, position, kind, entry_id,
-    booked - refunded as paid, vat_due, true_up, 0::numeric as net, 0::numeric as fee
+    booked - refunded as paid, vat_due, true_up, dispute_fee, 0::numeric as net, 0::numeric as fee
   from read.margin_bookings
-  where left(booked_at, 10) between $1 and $2 ${behind} and (booked <> refunded or vat_due <> 0 or true_up <> 0)
+  where left(booked_at, 10) between $1 and $2 ${behind}
+    and (booked <> refunded or vat_due <> 0 or true_up <> 0 or dispute_fee <> 0)
   ${end}`;
 
 const uses = (behind: string, end: string) => `
   select day, tenant_id, ${LAST}::int8 as place, '' as currency, max(last_position) as position, 'use' as kind,
     null::text as entry_id, 0::numeric as paid, 0::numeric as vat_due, 0::numeric as true_up,
-    sum(net)::numeric as net, sum(fee)::numeric as fee
+    0::numeric as dispute_fee, sum(net)::numeric as net, sum(fee)::numeric as fee
   from read.margin_uses where day between $1 and $2 ${behind}
   group by day, tenant_id having sum(net) <> 0 or sum(fee) <> 0 ${end}`;
 
@@ -80,7 +81,7 @@ const COUNT = `select count(*) as total from ${ENTRIES}`;
 
 const readMoved = rowReader({
   ...{ kind: 'text', provider: 'text?', paid: 'numeric', vat_due: 'numeric' },
-  ...{ true_up: 'numeric', net: 'numeric', fee: 'numeric' },
+  ...{ true_up: 'numeric', dispute_fee: 'numeric', net: 'numeric', fee: 'numeric' },
 });
 const readPlace = rowReader({
   ...{ day: 'text', tenant_id: 'text', position: 'position' },
@@ -130,7 +131,8 @@ export async function* entryPages(
 
 const SUMS = `
   select e.kind, g.provider, sum(paid)::numeric as paid, sum(vat_due)::numeric as vat_due,
-    sum(true_up)::numeric as true_up, sum(net)::numeric as net, sum(fee)::numeric as fee
+    sum(true_up)::numeric as true_up, sum(dispute_fee)::numeric as dispute_fee, sum(net)::numeric as net,
+    sum(fee)::numeric as fee
   from ${ENTRIES} ${WITH_PAYMENT} group by 1, 2 order by 1, 2`;
 
 /** The same summed up by kind and payment provider: what the accounts of the days come to. */

@@ -99,11 +99,20 @@ const LEDGER_EVENTS = [
   'CreditsGranted',
   'CreditsRefunded',
   'RefundReversed',
+  'CreditsTransferredOut',
+  'CreditsTransferredIn',
   'CreditsAdjusted',
   'CreditsBurned',
 ] as const;
 
-export type LedgerKind = 'sale' | 'refund' | 'reversal' | 'usage' | 'admin_adjustment';
+export type LedgerKind =
+  | 'sale'
+  | 'refund'
+  | 'reversal'
+  | 'transfer_out'
+  | 'transfer_in'
+  | 'usage'
+  | 'admin_adjustment';
 
 /**
  * One posting. `part` is 0 for the free pages of an operation, 1 for all other postings; `details` is JSON text
@@ -233,6 +242,34 @@ const adjustmentRow = (event: ProjectedEventOf<'CreditsAdjusted'>): LedgerRow =>
   };
 };
 
+const sentRow = (event: ProjectedEventOf<'CreditsTransferredOut'>): LedgerRow => {
+  const { transfer_id, to_tenant_id, credits, reason, balance_after, created_at } = event.data;
+  return {
+    ...placeOf(event),
+    ...NOT_USAGE,
+    id: transfer_id,
+    kind: 'transfer_out',
+    credits_delta: negated(credits),
+    balance_after,
+    created_at,
+    details: jsonText({ other_tenant_id: to_tenant_id, reason }),
+  };
+};
+
+const receivedRow = (event: ProjectedEventOf<'CreditsTransferredIn'>): LedgerRow => {
+  const { transfer_id, from_tenant_id, credits, balance_after, created_at } = event.data;
+  return {
+    ...placeOf(event),
+    ...NOT_USAGE,
+    id: transfer_id,
+    kind: 'transfer_in',
+    credits_delta: credits,
+    balance_after,
+    created_at,
+    details: jsonText({ other_tenant_id: from_tenant_id }),
+  };
+};
+
 type Burned = ProjectedEventOf<'CreditsBurned'>;
 
 /** What differs between the rows of one operation. */
@@ -294,6 +331,8 @@ const ledgerRowsOf = (event: ProjectedEvent): readonly LedgerRow[] => {
   if (event.type === 'CreditsGranted') return [saleRow(event)];
   if (event.type === 'CreditsRefunded') return [refundRow(event)];
   if (event.type === 'RefundReversed') return [reversalRow(event)];
+  if (event.type === 'CreditsTransferredOut') return [sentRow(event)];
+  if (event.type === 'CreditsTransferredIn') return [receivedRow(event)];
   if (event.type === 'CreditsAdjusted') return [adjustmentRow(event)];
   return [];
 };
@@ -326,7 +365,7 @@ const number = async (tx: SqlTx, schema: string, rows: readonly LedgerRow[]): Pr
 /** Every posting of every tenant, with counts by block of rows, kind and operation. */
 export const ledgerProjector: Projector = {
   name: 'ledger',
-  version: 3,
+  version: 4,
   eventTypes: LEDGER_EVENTS,
   tables: [ledger, ledgerBlocks],
   apply: async (tx, { schema, events }) => {

@@ -242,7 +242,7 @@ type UsageRow = ReturnType<typeof usageRowOf>;
 /** A row of the ledger: a usage row, and the members of its kind. */
 export type LedgerItem = ReturnType<typeof ledgerItemOf>;
 
-const KINDS: readonly LedgerKind[] = ['sale', 'refund', 'reversal', 'usage'];
+const KINDS: readonly LedgerKind[] = ['sale', 'refund', 'reversal', 'transfer_out', 'transfer_in', 'usage'];
 
 const kindOf = (row: SqlRow): LedgerKind => {
   const kind = textOf(row, 'kind');

@@ -13,6 +13,7 @@ import {
 } from './engine/table.ts';
 import type { MarginSums } from '../domain/marginReport.ts';
 import type { SqlRow, SqlTx } from './engine/ports.ts';
+import { listing } from './engine/query.ts';
 import { BOOKING_SUMS, BURN_SUMS, marginDays } from './marginTables.ts';
 
 /** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
@@ -62,16 +63,25 @@ export const marginFlows =
 /** What was booked in a period although its time lies in a month that was closed before. */
 const LATE_FLOWS = `
   select count(distinct position)::int8 as events, coalesce(sum(net), 0)::numeric as net,
-    coalesce(sum(true_up), 0)::numeric as true_up
+    coalesce(sum(true_up), 0)::numeric as true_up, coalesce(sum(dispute_fee), 0)::numeric as dispute_fee
   from (
-    select position, net, 0::numeric as true_up, created_at, booked_at from read.margin_burns
-    union all select position, 0, true_up, created_at, booked_at from read.margin_bookings
+    select position, net, 0::numeric as true_up, 0::numeric as dispute_fee, created_at, booked_at
+    from read.margin_burns
+    union all select position, 0, true_up, dispute_fee, created_at, booked_at from read.margin_bookings
   ) f where booked_at > created_at and booked_at between $1 and $2`;
 
-const readLate = rowReader({ events: 'int8', net: 'numeric', true_up: 'numeric' });
+const readLate = rowReader({ events: 'int8', net: 'numeric', true_up: 'numeric', dispute_fee: 'numeric' });
 
 /** Events of closed months that are booked in a period, and what they recognised: micro-USD. */
 export const lateFlows =
   (sql: SqlTx) =>
   async ({ from, to }: { readonly from: string; readonly to: string }) =>
     readLate(onlyRow(await sql.query(LATE_FLOWS, [from, to])));
+
+/** Tenants that have unused credits of a sale, the one with most of them first. */
+export const lotsOfGrant = listing(
+  `select tenant_id, sum(credits - used)::int8 as credits from read.margin_lots
+   where origin = $1 and used < credits group by tenant_id order by 2 desc, tenant_id`,
+  (grantId: string) => [grantId],
+  rowReader({ tenant_id: 'text', credits: 'int8' }),
+);

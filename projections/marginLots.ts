@@ -1,52 +1,9 @@
-import { pick, rowReader, textOf, wholeOf } from './engine/table.ts';
-import type { Lot, TenantLots } from '../domain/margin.ts';
-import { only, type ProjectedEvent, type SqlRow, type SqlTx, tenantOf } from './engine/ports.ts';
+import { pick, textOf, wholeOf } from './engine/table.ts';
+import type { TenantLots } from '../domain/margin.ts';
+import { only, type ProjectedEvent, type SqlTx, tenantOf } from './engine/ports.ts';
 import { bulk, upserting } from './engine/bulk.ts';
+import { lotOfRow, rowOfLot, type Transit } from './marginRows.ts';
 import { marginDeficits, marginLots } from './marginTables.ts';
-
-const readLot = rowReader(marginLots.columns);
-
-/** A lot as it was saved. */
-const lotOfRow = (row: SqlRow): Lot => {
-  const { lot_id, position, currency, fx_rate, price, credits, used, issued, ...money } = readLot(row);
-  const { net, amount, implied, fee, vat } = money;
-  // Members one by one, here and below: each batch does this for every lot of its tenants.
-  return {
-    lot_id,
-    position,
-    currency,
-    credits,
-    used,
-    values: { net, amount, implied, fee, vat },
-    booking: fx_rate === null || price === null ? null : { currency, fx_rate, price },
-    issued,
-    money: { gross: money.paid_gross, vat: money.paid_vat, fee: money.paid_fee },
-    refunded: { gross: money.refunded_gross, vat: money.refunded_vat, fee: money.refunded_fee },
-  };
-};
-
-const rowOfLot = (tenant_id: string, lot: Lot) => ({
-  tenant_id,
-  lot_id: lot.lot_id,
-  position: lot.position,
-  currency: lot.currency,
-  fx_rate: lot.booking?.fx_rate ?? null,
-  price: lot.booking?.price ?? null,
-  credits: lot.credits,
-  used: lot.used,
-  net: lot.values.net,
-  amount: lot.values.amount,
-  implied: lot.values.implied,
-  fee: lot.values.fee,
-  vat: lot.values.vat,
-  issued: lot.issued,
-  paid_gross: lot.money.gross,
-  paid_vat: lot.money.vat,
-  paid_fee: lot.money.fee,
-  refunded_gross: lot.refunded.gross,
-  refunded_vat: lot.refunded.vat,
-  refunded_fee: lot.refunded.fee,
-});
 
 /** Rows of the lots that a batch changed or made. */
 const changedLots = (
@@ -77,7 +34,7 @@ const named = bulk(pick(marginLots.columns, 'tenant_id', 'lot_id'));
 
 const OPEN = (schema: string) => `
   select l.* from ${wanted.source()} join ${schema}.margin_lots l using (tenant_id)
-  where l.used < l.credits order by l.tenant_id, l.position`;
+  where l.used < l.credits order by l.tenant_id, l.position, l.lot_id`;
 
 const NAMED = (schema: string) => `
   select l.* from ${named.source()} join ${schema}.margin_lots l using (tenant_id, lot_id)
@@ -90,32 +47,46 @@ const DEFICITS = (schema: string) => `
 const CLEAR_DEFICITS = (schema: string) => `delete from ${schema}.margin_deficits where credits = 0`;
 
 const inOrderOfLog = ({ lots, deficit }: TenantLots): TenantLots => ({
-  lots: [...lots].sort((a, b) => (a.position < b.position ? -1 : 1)),
+  lots: [...lots].sort((a, b) =>
+    a.position === b.position ? (a.lot_id < b.lot_id ? -1 : 1) : a.position < b.position ? -1 : 1,
+  ),
   deficit,
 });
+
+/** Lots that credits may come back to: any that they could have come from, of each tenant that receives some. */
+const homes = (
+  events: readonly ProjectedEvent[],
+  origins: readonly string[],
+): readonly { readonly tenant_id: string; readonly lot_id: string }[] => {
+  const tenants = new Set(only(events, 'CreditsTransferredIn').map(tenantOf));
+  return [...tenants].flatMap((tenant_id) => origins.map((lot_id) => ({ tenant_id, lot_id })));
+};
 
 /** The tenants' open lots in order, with those that a refund, a reversal or a later fact of the batch names. */
 export const lotsOf = async (
   tx: SqlTx,
   schema: string,
-  events: readonly ProjectedEvent[],
+  { events, transit }: { readonly events: readonly ProjectedEvent[]; readonly transit: Transit },
 ): Promise<ReadonlyMap<string, TenantLots>> => {
   const ids = wanted.values([...new Set(events.map(tenantOf))].map((tenant_id) => ({ tenant_id })));
-  const reversals = only(events, 'RefundReversed');
+  const reopened = [...only(events, 'RefundReversed'), ...only(events, 'CreditsTransferredIn')];
+  const rows = [...(await tx.query(OPEN(schema), ids))];
   const refunds = [
     ...only(events, 'CreditsRefunded'),
-    ...reversals,
+    ...only(events, 'RefundReversed'),
     ...only(events, 'SaleDetailsAdded'),
     ...only(events, 'SaleRateBooked'),
-  ].map((event) => ({
-    tenant_id: tenantOf(event),
-    lot_id: event.data.grant_id,
-  }));
-  const rows = [...(await tx.query(OPEN(schema), ids))];
-  if (refunds.length > 0) {
-    const closed = await tx.query(NAMED(schema), named.values(refunds));
+    ...only(events, 'DisputeChanged'),
+  ].map((event) => ({ tenant_id: tenantOf(event), lot_id: event.data.grant_id }));
+  const origins = new Set([
+    ...[...transit.values()].flat().map(({ origin }) => origin),
+    ...rows.map((row) => textOf(row, 'origin')),
+  ]);
+  const closedOnes = [...refunds, ...homes(events, [...origins])];
+  if (closedOnes.length > 0) {
+    const closed = await tx.query(NAMED(schema), named.values(closedOnes));
     const once = new Map(closed.map((row) => [`${textOf(row, 'tenant_id')} ${textOf(row, 'lot_id')}`, row]));
-    // A reversal opens a lot again, which is consumed in its old place.
+    // A reversal or a transfer opens a lot again, which is consumed in its old place.
     rows.push(...once.values());
   }
   const missing = await tx.query(DEFICITS(schema), ids);
@@ -125,7 +96,7 @@ export const lotsOf = async (
     const before = tenants.get(tenant)?.lots ?? [];
     tenants.set(tenant, { lots: [...before, lotOfRow(row)], deficit: 0 });
   }
-  if (reversals.length > 0) for (const [tenant, lots] of tenants) tenants.set(tenant, inOrderOfLog(lots));
+  if (reopened.length > 0) for (const [tenant, lots] of tenants) tenants.set(tenant, inOrderOfLog(lots));
   for (const row of missing) {
     const tenant = textOf(row, 'tenant_id');
     tenants.set(tenant, { lots: tenants.get(tenant)?.lots ?? [], deficit: wholeOf(row, 'credits') });

@@ -31,6 +31,8 @@ export const BOOKING_SUMS = {
   without_amount: 'int4',
   without_rate: 'int4',
   stale_rate: 'int4',
+  dispute_fee: 'numeric',
+  dispute_fee_minor: 'int8',
 } as const;
 
 type Total<C> = C extends 'int4' ? 'int8 add' : 'numeric add';
@@ -48,6 +50,7 @@ export const marginLots = table({
   columns: {
     tenant_id: 'sorted',
     lot_id: 'sorted',
+    origin: 'sorted',
     position: 'position',
     currency: 'text',
     fx_rate: 'text? replace',
@@ -66,8 +69,10 @@ export const marginLots = table({
     refunded_gross: 'int8 replace',
     refunded_vat: 'int8 replace',
     refunded_fee: 'int8 replace',
+    disputed_fee: 'int8 replace',
   },
-  indexes: ['(tenant_id, position) where used < credits'],
+  // The second for the unused credits of a sale, whoever has them.
+  indexes: ['(tenant_id, position) where used < credits', '(origin) where used < credits'],
   fillfactor: 50,
 });
 
@@ -76,6 +81,22 @@ export const marginDeficits = table({
   name: 'margin_deficits',
   key: ['tenant_id'],
   columns: { tenant_id: 'sorted', credits: 'int8 replace' },
+});
+
+/** Credits between two tenants: sent and not arrived. */
+export const marginTransit = table({
+  name: 'margin_transit',
+  key: ['transfer_id', 'part'],
+  columns: {
+    transfer_id: 'sorted',
+    part: 'int4',
+    origin: 'sorted',
+    currency: 'text',
+    fx_rate: 'text?',
+    price: 'text?',
+    credits: 'int8',
+    ...WORTH,
+  },
 });
 
 /** By event and currency, for the parts of a day that a period may begin or end with. */

@@ -17,7 +17,7 @@ export const paymentLines = table({
     tenant_id: 'sorted',
     grant_id: 'sorted',
     kind: 'text',
-    /** `sale` or `refund`: the column of the tax report. */
+    /** `sale` or `refund`: the column of the tax report; `fee`: of a dispute, in none of them. */
     side: 'text',
     /** The sale that it belongs to. */
     sale_id: 'sorted',
@@ -35,6 +35,7 @@ export const paymentLines = table({
     payout_id: 'text? replace',
     tax_rate: 'text? replace',
     tax_country: 'text? replace',
+    dispute_fee_minor: 'int8',
     occurred_at: 'text',
     created_at: 'text',
     booked_at: 'sorted',
@@ -66,7 +67,12 @@ interface PaymentFold {
 const saleKey = (tenant_id: string, sale_id: string): string => `${tenant_id} ${sale_id}`;
 
 type MoneyEvent = ProjectedEventOf<
-  'CreditsGranted' | 'SaleDetailsAdded' | 'SaleRateBooked' | 'CreditsRefunded' | 'RefundReversed'
+  | 'CreditsGranted'
+  | 'SaleDetailsAdded'
+  | 'SaleRateBooked'
+  | 'CreditsRefunded'
+  | 'RefundReversed'
+  | 'DisputeChanged'
 >;
 
 /** What all lines of an event have in common. */
@@ -94,7 +100,7 @@ const saleLine = (fold: PaymentFold, event: ProjectedEventOf<'CreditsGranted'>):
     ...{ price_list_version: data.price_list_version, fx_rate_to_usd: data.fx_rate_to_usd },
     ...{ provider: data.provider, provider_txn_id: data.provider_txn_id, invoice_ref: data.invoice_ref },
     ...{ payout_id: data.payout_id ?? null, occurred_at: data.occurred_at },
-    ...{ tax_rate: data.tax_rate ?? null, tax_country: data.tax_country ?? null },
+    ...{ tax_rate: data.tax_rate ?? null, tax_country: data.tax_country ?? null, dispute_fee_minor: 0 },
   };
 };
 
@@ -107,7 +113,17 @@ const taxOf = (lines: readonly PaymentLine[]) => ({
 const hasTax = (line: PaymentLine, { tax_rate, tax_country }: ReturnType<typeof taxOf>): boolean =>
   line.tax_rate === tax_rate && line.tax_country === tax_country;
 
-/** A refund has negative sums, a reversal positive ones; price list, rate and tax are those of the sale. */
+/** A refund, dispute or reversal by itself. */
+const returnOf = ({ type, data }: ProjectedEventOf<'CreditsRefunded' | 'RefundReversed'>) => {
+  if (type === 'RefundReversed')
+    return { grant_id: data.reversal_id, kind: 'reversal', dispute_fee_minor: 0 };
+  const { refund_id: grant_id, dispute } = data;
+  return dispute === undefined
+    ? { grant_id, kind: 'refund', dispute_fee_minor: 0 }
+    : { grant_id, kind: 'dispute', dispute_fee_minor: dispute.fee_minor };
+};
+
+/** A refund or dispute has negative sums, a reversal positive ones; price list, rate and tax are those of the sale. */
 const returnLine = (
   fold: PaymentFold,
   event: ProjectedEventOf<'CreditsRefunded' | 'RefundReversed'>,
@@ -118,8 +134,8 @@ const returnLine = (
   const signed = (amount: number) => (isRefund ? 0 - amount : amount);
   return {
     ...placeOf(fold, event, data.grant_id),
-    grant_id: event.type === 'CreditsRefunded' ? event.data.refund_id : event.data.reversal_id,
-    ...{ kind: isRefund ? 'refund' : 'reversal', side: 'refund' },
+    ...returnOf(event),
+    side: 'refund',
     ...{ credits: signed(data.credits), currency: data.currency },
     gross_amount_minor: signed(data.gross_amount_minor),
     vat_amount_minor: signed(data.vat_amount_minor),
@@ -214,7 +230,7 @@ const addDetails = (fold: PaymentFold, event: ProjectedEventOf<'SaleDetailsAdded
   const corrections = correctionsOf(closed, told, tax).map((sums, line): PaymentLine => ({
     ...sale,
     ...placeOf(fold, event, grant_id),
-    ...{ line, kind: 'correction', side: sums.side, credits: 0 },
+    ...{ line, kind: 'correction', side: sums.side, credits: 0, dispute_fee_minor: 0 },
     ...{ gross_amount_minor: sums.gross, vat_amount_minor: sums.vat, provider_fee_minor: sums.fee },
     net_amount_minor: sums.gross - sums.vat,
     ...{ tax_rate: sums.tax_rate, tax_country: sums.tax_country },
@@ -245,10 +261,49 @@ const bookRate = (fold: PaymentFold, event: ProjectedEventOf<'SaleRateBooked'>):
   keep(fold, lines);
 };
 
+/** The fee of a dispute, once it is known: beside the lines of its sale, and the same for ever. */
+const addFee = (fold: PaymentFold, event: ProjectedEventOf<'DisputeChanged'>): void => {
+  const { refund_id, grant_id, currency, fee_minor, previous_fee_minor, created_at } = event.data;
+  if (fee_minor === previous_fee_minor) return;
+  const { provider, provider_txn_id } = event.data;
+  const line: PaymentLine = {
+    ...placeOf(fold, event, grant_id),
+    ...{ grant_id: refund_id, kind: 'dispute', side: 'fee', credits: 0, currency, provider, provider_txn_id },
+    ...{ gross_amount_minor: 0, vat_amount_minor: 0, provider_fee_minor: 0, net_amount_minor: 0 },
+    ...{ price_list_version: null, fx_rate_to_usd: null, invoice_ref: null, payout_id: null },
+    ...{ tax_rate: null, tax_country: null, occurred_at: created_at },
+    dispute_fee_minor: fee_minor - previous_fee_minor,
+  };
+  keep(fold, [line]);
+};
+
 const addLine = (fold: PaymentFold, line: PaymentLine): void => {
   const key = saleKey(line.tenant_id, line.sale_id);
   fold.sales.set(key, [...(fold.sales.get(key) ?? []), line]);
   keep(fold, [line]);
+};
+
+const follow = (fold: PaymentFold, event: ProjectedEvent): void => {
+  switch (event.type) {
+    case 'CreditsGranted':
+      addLine(fold, saleLine(fold, event));
+      return;
+    case 'CreditsRefunded':
+    case 'RefundReversed':
+      addLine(fold, returnLine(fold, event));
+      return;
+    case 'DisputeChanged':
+      addFee(fold, event);
+      return;
+    case 'SaleDetailsAdded':
+      addDetails(fold, event);
+      return;
+    case 'SaleRateBooked':
+      bookRate(fold, event);
+      return;
+    default:
+      if ('opens_at' in event.data) fold.opensAt = event.data.opens_at ?? '';
+  }
 };
 
 /** What a batch makes of the lines of its sales. */
@@ -260,28 +315,7 @@ export const foldPayments = (
   events: readonly ProjectedEvent[],
 ): PaymentFold => {
   const fold: PaymentFold = { sales: new Map(sales), changed: new Map(), opensAt };
-  for (const event of events)
-    switch (event.type) {
-      case 'CreditsGranted':
-        addLine(fold, saleLine(fold, event));
-        break;
-      case 'CreditsRefunded':
-      case 'RefundReversed':
-        addLine(fold, returnLine(fold, event));
-        break;
-      case 'SaleDetailsAdded':
-        addDetails(fold, event);
-        break;
-      case 'SaleRateBooked':
-        bookRate(fold, event);
-        break;
-      case 'MonthCutOff':
-      case 'MonthReopened':
-        fold.opensAt = event.data.opens_at ?? '';
-        break;
-      default:
-        break;
-    }
+  for (const event of events) follow(fold, event);
   return fold;
 };
 
@@ -292,6 +326,7 @@ const readLine = rowReader(paymentLines.columns);
 
 const OF_SALES = (schema: string) => `
   select l.* from ${named.source()} join ${schema}.payment_lines l using (tenant_id, sale_id)
+  where l.side <> 'fee'
   order by l.position, l.line`;
 
 /** The lines of sales that are named by events other than their sale. */
@@ -318,10 +353,10 @@ const linesOf = async (
 /** Money that came and went, by the month that it is booked in. */
 export const paymentsProjector: Projector = {
   name: 'payments',
-  version: 1,
+  version: 2,
   eventTypes: [
     ...(['CreditsGranted', 'SaleDetailsAdded', 'SaleRateBooked', 'CreditsRefunded'] as const),
-    ...(['RefundReversed', 'MonthCutOff', 'MonthReopened'] as const),
+    ...(['RefundReversed', 'DisputeChanged', 'MonthCutOff', 'MonthReopened'] as const),
   ],
   tables: [paymentLines, paymentBooks],
   apply: async (tx, { schema, events }) => {

@@ -31,7 +31,7 @@ const valuesOf = (asked: PaymentsAsked): readonly SqlValue[] => [
   ...[asked.provider ?? null, asked.currency ?? null, asked.kind ?? null, asked.payout_id ?? null],
 ];
 
-/** Sales, refunds, reversals and corrections of all tenants, newest first. */
+/** Sales, refunds, disputes, reversals and corrections of all tenants, newest first. */
 export const payments = paging(
   {
     name: 'payments',
@@ -46,13 +46,14 @@ export const payments = paging(
 /** Sums of payments in one currency, minor units; what went back is taken off. */
 export const paymentSums = listing(
   `select currency, count(*) as payments, count(*) filter (where gross_amount_minor is null) as without_amount,
+     coalesce(sum(dispute_fee_minor), 0)::numeric as dispute_fee_minor,
      ${MONEY.map((name) => `coalesce(sum(${name}), 0)::numeric as ${name}`).join(', ')}
    ${CHOSEN} group by currency order by currency`,
   valuesOf,
   rowReader({
     ...{ currency: 'text', payments: 'int8', without_amount: 'int8' },
     ...{ gross_amount_minor: 'numeric', vat_amount_minor: 'numeric' },
-    ...{ provider_fee_minor: 'numeric', net_amount_minor: 'numeric' },
+    ...{ provider_fee_minor: 'numeric', net_amount_minor: 'numeric', dispute_fee_minor: 'numeric' },
   }),
 );
 
@@ -68,13 +69,13 @@ interface TaxAsked extends TimeRange {
 
 const taxSumsBy = (month: string, months: string) => `
    select ${month} as month, currency, tax_rate, tax_country,
-     count(*) filter (where kind = 'sale') as sales, count(*) filter (where kind = 'refund') as refunds,
+     count(*) filter (where kind = 'sale') as sales, count(*) filter (where kind in ('refund', 'dispute')) as refunds,
      ${sumOf('sale', 'gross_amount_minor', 'sales_gross')}, ${sumOf('sale', 'vat_amount_minor', 'sales_vat')},
      ${sumOf('sale', 'provider_fee_minor', 'sales_fee')},
      ${sumOf('refund', 'gross_amount_minor', 'refunds_gross')}, ${sumOf('refund', 'vat_amount_minor', 'refunds_vat')},
      ${sumOf('refund', 'provider_fee_minor', 'refunds_fee')}
    from read.payment_lines ${months}
-   where ($1::text is null or booked_at >= $1) and ($2::text is null or booked_at <= $2)
+   where side <> 'fee' and ($1::text is null or booked_at >= $1) and ($2::text is null or booked_at <= $2)
      and ($3::text is null or currency = $3)
    group by 1, 2, 3, 4 order by 1, 2, 3, 4`;
 

@@ -14,7 +14,7 @@ import type { ProjectedEventOf, SqlRow, SqlTx } from './engine/ports.ts';
 import { upserting } from './engine/bulk.ts';
 import { behindKey, keyColumns, type Listed, orderBy } from './engine/cursor.ts';
 import { type Page, type RowPage, walked } from './engine/query.ts';
-import { type Lot, leftIn, paidFor, valueLeft } from '../domain/margin.ts';
+import { type Lot, leftIn, paidFor, type Parcel, partOfTransfer, valueLeft } from '../domain/margin.ts';
 
 /**
  * What changed of each lot by UTC day of booking: credits that are left, net value that is paid for it, and the part
@@ -78,36 +78,87 @@ interface BookedOn {
 const NO_LOT_DAY = noSums(marginLotDays.columns);
 const NO_USE = noSums(marginUses.columns);
 
+interface Change {
+  readonly before: Lot | undefined;
+  readonly after: Lot;
+  /** Credits that go to another tenant take what was paid for them along. */
+  readonly isTransfer: boolean;
+}
+
+const standOf = (lot: Lot | undefined) =>
+  lot === undefined
+    ? { lots: 0n, credits: 0, deferred: 0n }
+    : { lots: 1n, credits: leftIn(lot), deferred: valueLeft(lot).net };
+
 const addChange = (
   { lots }: Recognised,
   { tenant_id, booked_at }: BookedOn,
-  { before, after }: { readonly before: Lot | undefined; readonly after: Lot },
-): void => {
+  { before, after, isTransfer }: Change,
+): LotDay => {
   const { lot_id, currency } = after;
   const day = booked_at.slice(0, 10);
   const key = `${tenant_id} ${day} ${lot_id}`;
   const sum = lots.get(key) ?? { ...NO_LOT_DAY, tenant_id, lot_id, day, currency };
   lots.set(key, sum);
-  if (before === undefined) sum.lots += 1n;
-  sum.credits += BigInt(leftIn(after) - (before === undefined ? 0 : leftIn(before)));
-  sum.deferred += valueLeft(after).net - (before === undefined ? 0n : valueLeft(before).net);
+  const was = standOf(before);
+  sum.lots += 1n - was.lots;
+  sum.credits += BigInt(leftIn(after) - was.credits);
+  const deferred = valueLeft(after).net - was.deferred;
+  sum.deferred += deferred;
+  if (isTransfer) {
+    sum.paid += deferred;
+    return sum;
+  }
   // Use moves no money: what is paid is looked at only where it may have changed.
   const isPaidAsBefore =
     before?.money === after.money && before.refunded === after.refunded && before.booking === after.booking;
   if (!isPaidAsBefore) sum.paid += paidFor(after) - (before === undefined ? 0n : paidFor(before));
+  return sum;
 };
+
+/**
+ * Credits on their way belong to who receives them, as the lots that they may become: from when they leave (`sign` 1)
+ * until they arrive (−1) and are lots. By clocks that differ that may be on another day.
+ */
+export const noteParcels = (
+  { lots }: Recognised,
+  { tenant_id, booked_at }: BookedOn,
+  { transfer_id, parcels, sign }: { transfer_id: string; parcels: readonly Parcel[]; sign: 1n | -1n },
+): void => {
+  for (const [part, { currency, credits, values }] of parcels.entries()) {
+    const lot_id = partOfTransfer(transfer_id, part);
+    const day = booked_at.slice(0, 10);
+    const key = `${tenant_id} ${day} ${lot_id}`;
+    const sum = lots.get(key) ?? { ...NO_LOT_DAY, tenant_id, lot_id, day, currency };
+    lots.set(key, sum);
+    sum.lots += sign;
+    sum.credits += sign * BigInt(credits);
+    sum.paid += sign * values.net;
+    sum.deferred += sign * values.net;
+  }
+};
+
+interface Changes {
+  readonly before: readonly Lot[];
+  readonly after: readonly Lot[];
+  /** Of a transfer: what is recognised of credits that arrive where some are missing, micro-USD. */
+  readonly recognisedOnArrival?: bigint | undefined;
+}
 
 /** Adds what an event changed of a tenant's lots. Those that it left alone are the same objects, mostly in place. */
 export const noteLots = (
   recognised: Recognised,
   at: BookedOn,
-  { before, after }: { readonly before: readonly Lot[]; readonly after: readonly Lot[] },
+  { before, after, recognisedOnArrival }: Changes,
 ): void => {
   if (before === after) return;
+  const isTransfer = recognisedOnArrival !== undefined;
+  let atOnce = recognisedOnArrival ?? 0n;
   for (const [place, lot] of after.entries()) {
     if (before[place] === lot || before.includes(lot)) continue;
     const known = before.find(({ lot_id }) => lot_id === lot.lot_id);
-    addChange(recognised, at, { before: known, after: lot });
+    addChange(recognised, at, { before: known, after: lot, isTransfer }).paid += atOnce;
+    atOnce = 0n;
   }
 };
 

@@ -39,7 +39,8 @@ const BOOKS = `
     from projections.registry where serves and name = any($2)
   ), posted as (
     select tenant_id, sum(credits_delta)::int8 as posted,
-      coalesce(sum(credits_delta) filter (where kind = 'admin_adjustment'), 0)::int8 as adjustments,
+      coalesce(sum(credits_delta) filter (where kind in ('admin_adjustment', 'transfer_in', 'transfer_out')), 0)::int8
+        as adjustments,
       -coalesce(sum(credits_delta) filter (where kind = 'usage'), 0)::int8 as burns
     from read.ledger group by tenant_id
   ), granted as (

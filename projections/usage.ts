@@ -70,17 +70,18 @@ const NONE = 'none';
 type DaySum = Sum<typeof usageDays>;
 type UsageDocument = Sum<typeof usageDocuments>;
 type Burned = ProjectedEventOf<'CreditsBurned'>;
-type Adjusted = ProjectedEventOf<'CreditsAdjusted'>;
+type Adjusted = ProjectedEventOf<'CreditsAdjusted' | 'CreditsTransferredOut' | 'CreditsTransferredIn'>;
 
 /** Written out, not spread: in sparse trade there is one for nearly every burn. */
 const dayOf = (event: Burned | Adjusted): DaySum => {
   const { data } = event;
   const isUsage = 'operation' in data;
+  const kind = event.type === 'CreditsAdjusted' ? 'admin_adjustment' : 'transfer';
   return {
     day: data.created_at.slice(0, 10),
     tenant_id: tenantOf(event),
-    kind: isUsage ? 'usage' : 'admin_adjustment',
-    operation: isUsage ? data.operation : 'admin_adjustment',
+    kind: isUsage ? 'usage' : kind,
+    operation: isUsage ? data.operation : kind,
     category: isUsage ? data.category : 'adjustment',
     extraction_mode: isUsage ? (data.extraction_mode ?? NONE) : NONE,
     billing_type: isUsage ? data.billing_type : NONE,
@@ -95,13 +96,18 @@ const dayOf = (event: Burned | Adjusted): DaySum => {
 const keyOfDay = (event: Burned | Adjusted): string => {
   const { data } = event;
   const place = `${event.stream} ${data.created_at.slice(0, 10)}`;
-  if (!('operation' in data)) return place;
+  if (!('operation' in data)) return event.type === 'CreditsAdjusted' ? place : `${place} transfer`;
   const { operation, category, extraction_mode, billing_type, task_id } = data;
   return `${place} ${operation} ${category} ${extraction_mode ?? ''} ${billing_type} ${task_id}`;
 };
 
 const isMovement = (event: ProjectedEvent): event is Burned | Adjusted =>
-  event.type === 'CreditsBurned' || event.type === 'CreditsAdjusted';
+  event.type === 'CreditsBurned' || isAdjusted(event);
+
+const isAdjusted = (event: ProjectedEvent): event is Adjusted =>
+  event.type === 'CreditsAdjusted' ||
+  event.type === 'CreditsTransferredOut' ||
+  event.type === 'CreditsTransferredIn';
 
 /** Sums of a batch by day and dimensions. */
 const daySums = (events: readonly ProjectedEvent[]): readonly DaySum[] => {
@@ -110,9 +116,9 @@ const daySums = (events: readonly ProjectedEvent[]): readonly DaySum[] => {
     const key = keyOfDay(event);
     const day = days.get(key) ?? dayOf(event);
     days.set(key, day);
-    if (event.type === 'CreditsAdjusted') {
+    if (isAdjusted(event)) {
       day.operations += 1;
-      day.credits -= event.data.credits;
+      day.credits -= event.type === 'CreditsTransferredOut' ? 0 - event.data.credits : event.data.credits;
       continue;
     }
     const { pages, free_pages, credits } = event.data;
@@ -154,8 +160,8 @@ const addDocuments = upserting(usageDocuments);
 /** Consumption by day and dimensions, and by document. */
 export const usageProjector: Projector = {
   name: 'usage',
-  version: 1,
-  eventTypes: ['CreditsBurned', 'CreditsAdjusted'],
+  version: 2,
+  eventTypes: ['CreditsBurned', 'CreditsAdjusted', 'CreditsTransferredOut', 'CreditsTransferredIn'],
   tables: [usageDays, usageDocuments],
   apply: async (tx, { schema, events }) => {
     await addDays(tx, schema, daySums(events));
@@ -232,7 +238,7 @@ const OF_UTC = {
  * blocks that reach into them, of tenants that were active then. $5: with adjustments.
  */
 const usageParts = ({ days, pieces, dayOfPiece }: typeof OF_UTC): string => `
-  select ${days} and ($5 or kind = 'usage')
+  select ${days} and (kind = 'usage' or ($5 and kind = 'admin_adjustment'))
   union all
   select ${dayOfPiece}, l.tenant_id, l.kind, coalesce(l.operation, l.kind), l.category,
     coalesce(l.extraction_mode, 'none'), coalesce(l.billing_type, 'none'), coalesce(l.task_id, 'none'),
@@ -419,7 +425,7 @@ export const usageDaysOfTenant =
         day,
         used_credits: creditsOf(within, 'usage'),
         granted_credits: creditsOf(within, 'grant'),
-        adjusted_credits: 0 - creditsOf(within, 'admin_adjustment'),
+        adjusted_credits: 0 - creditsOf(within, 'admin_adjustment') - creditsOf(within, 'transfer'),
         balance_credits: balance,
         categories: categoriesOf(within),
       });

@@ -22,7 +22,8 @@ import {
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
 import { addSaleDetails, bookSaleRate } from './saleDetails.ts';
-import { reverseRefund } from './reversals.ts';
+import { receiveCredits, sendCredits } from './transfers.ts';
+import { reverseRefund, tellDispute } from './reversals.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -70,6 +71,27 @@ const decideOnHold = (state: AccountState, command: OnHold): AccountDecision => 
   }
 };
 
+type OnCredits = Extract<
+  AccountCommand,
+  { readonly type: 'SendCredits' | 'ReceiveCredits' | 'AdjustCredits' | 'ChargeCredits' | OnHold['type'] }
+>;
+
+/** What neither opens the account nor is about a sale. */
+const decideOnCredits = (state: AccountState, command: OnCredits): AccountDecision => {
+  switch (command.type) {
+    case 'SendCredits':
+      return sendCredits(state, command);
+    case 'ReceiveCredits':
+      return receiveCredits(state, command);
+    case 'AdjustCredits':
+      return adjustCredits(state, command);
+    case 'ChargeCredits':
+      return chargeCredits(state, command);
+    default:
+      return decideOnHold(state, command);
+  }
+};
+
 const decide = (state: AccountState, command: AccountCommand): AccountDecision => {
   switch (command.type) {
     case 'OpenAccount':
@@ -86,12 +108,10 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
       return refundCredits(state, command);
     case 'ReverseRefund':
       return reverseRefund(state, command);
-    case 'AdjustCredits':
-      return adjustCredits(state, command);
-    case 'ChargeCredits':
-      return chargeCredits(state, command);
+    case 'TellDispute':
+      return tellDispute(state, command);
     default:
-      return decideOnHold(state, command);
+      return decideOnCredits(state, command);
   }
 };
 

@@ -149,6 +149,16 @@ const saleRateBooked = event('SaleRateBooked', {
   created_at: instant,
 });
 
+/** State of a dispute: `opened` took back what was there, `won` gave it back again, `lost` ended it. */
+export const disputeStatus = z.enum(['opened', 'won', 'lost']);
+
+export type DisputeStatus = z.output<typeof disputeStatus>;
+
+/** State of a dispute, and the fee that its provider keeps, minor units of the sale's currency; 0: not known. */
+const dispute = z.strictObject({ status: disputeStatus, fee_minor: minorFromZero });
+
+export type Dispute = z.output<typeof dispute>;
+
 /** All or part of a sale taken back. `credits` ≥ 0: 0 is money only. */
 export const creditsRefunded = event('CreditsRefunded', {
   refund_id: z.string(),
@@ -160,11 +170,27 @@ export const creditsRefunded = event('CreditsRefunded', {
   vat_amount_minor: minorFromZero,
   /** Fee that the payment provider gave back. */
   provider_fee_minor: minorFromZero,
+  /** The customer's bank took it: a dispute, as it was first told. Left out by other refunds and older releases. */
+  dispute: dispute.optional(),
   fingerprint: z.string(),
   reason: z.string().nullable(),
   occurred_at: instant,
   created_at: instant,
   balance_after: credits,
+});
+
+/** News of a dispute: another state, or its fee. Both are those from now on. */
+const disputeChanged = event('DisputeChanged', {
+  /** The refund that the dispute is, and its sale. */
+  refund_id: z.string(),
+  grant_id: z.string(),
+  ...paymentIdentity,
+  status: disputeStatus,
+  previous_status: disputeStatus,
+  currency: currencyCode,
+  fee_minor: minorFromZero,
+  previous_fee_minor: minorFromZero,
+  created_at: instant,
 });
 
 /** All or part of a refund undone: its credits and its money belong to the sale again. `credits` ≥ 0. */
@@ -180,10 +206,34 @@ export const refundReversed = event('RefundReversed', {
   vat_amount_minor: minorFromZero,
   /** Of the fee that the refund gave back. */
   provider_fee_minor: minorFromZero,
+  /** A dispute was won: it has the dispute's transaction. Left out by other reversals and older releases. */
+  dispute: z.literal(true).optional(),
   fingerprint: z.string(),
   reason: z.string().nullable(),
   occurred_at: instant,
   created_at: instant,
+  balance_after: credits,
+});
+
+/** A name for one transfer, in both accounts. */
+const transfer = { transfer_id: z.string(), credits: creditsFromZero, created_at: instant };
+
+/** Credits that left for another tenant, oldest lots first, with what was paid for them. `credits` > 0. */
+const creditsTransferredOut = event('CreditsTransferredOut', {
+  ...transfer,
+  to_tenant_id: tenantId,
+  /** Credits of this sale go first: they are brought back for its refund. Left out: the oldest. */
+  of_grant: z.string().optional(),
+  idempotency_key: z.string().nullable(),
+  fingerprint: z.string(),
+  reason: z.string(),
+  balance_after: credits,
+});
+
+/** The same credits and lots, arrived. */
+const creditsTransferredIn = event('CreditsTransferredIn', {
+  ...transfer,
+  from_tenant_id: tenantId,
   balance_after: credits,
 });
 
@@ -262,6 +312,9 @@ export const accountEvent = z.discriminatedUnion('type', [
   saleRateBooked,
   creditsRefunded,
   refundReversed,
+  disputeChanged,
+  creditsTransferredOut,
+  creditsTransferredIn,
   creditsAdjusted,
   creditsHeld,
   holdReleased,
@@ -317,7 +370,10 @@ type DerivedOfRefund =
 
 type Refund = AccountEventOf<'CreditsRefunded'>['data'];
 
-/** A refund of a sale of this account; what is null is derived as `api.md` §5 says. */
+/**
+ * A refund of a sale of this account; what is null is derived as `api.md` §5 says. As a dispute it takes at most the
+ * credits that are there.
+ */
 export type RefundCredits = Command<
   'RefundCredits',
   OfTenant &
@@ -340,6 +396,34 @@ export type ReverseRefund = Command<
       readonly credits: Reversal['credits'] | null;
       readonly gross_amount_minor: number | null;
     }
+>;
+
+/** News of a dispute that the account has; what it says already changes nothing. */
+export type TellDispute = Command<
+  'TellDispute',
+  OfTenant &
+    PaymentIdentity &
+    Dispute & {
+      /** Minor units; null: not told. */
+      readonly gross_amount_minor: number | null;
+      /** For the reversal, if it is won. */
+      readonly reversal_id: string;
+    }
+>;
+
+type TransferOut = AccountEventOf<'CreditsTransferredOut'>['data'];
+
+/** Sends credits to another tenant, at most those that are available; null: all of these. */
+export type SendCredits = Command<
+  'SendCredits',
+  OfTenant &
+    Omit<TransferOut, 'credits' | 'created_at' | 'balance_after'> & { readonly credits: Credits | null }
+>;
+
+/** Takes in what another tenant sent, once. */
+export type ReceiveCredits = Command<
+  'ReceiveCredits',
+  OfTenant & Asked<'CreditsTransferredIn', 'created_at' | 'balance_after'>
 >;
 
 export type AdjustCredits = Command<
@@ -415,6 +499,9 @@ export type AccountCommand =
   | BookSaleRate
   | RefundCredits
   | ReverseRefund
+  | TellDispute
+  | SendCredits
+  | ReceiveCredits
   | AdjustCredits
   | HoldCredits
   | SettleHold

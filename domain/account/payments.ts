@@ -1,5 +1,13 @@
 import { accept, type Decision, reject } from '../kernel/decider.ts';
-import { asCredits, type Credits, divideHalfEven, minus, plus, staysExact } from '../kernel/amounts.ts';
+import {
+  asCredits,
+  type Credits,
+  divideHalfEven,
+  minus,
+  NO_CREDITS,
+  plus,
+  staysExact,
+} from '../kernel/amounts.ts';
 import {
   type AccountEvent,
   type AccountRejection,
@@ -113,6 +121,22 @@ const amountsOf = (data: RefundCredits['data'], of: SaleState, available: number
   };
 };
 
+/**
+ * A dispute takes back the credits that are there, of those that its money is for, and the money in any case: all that
+ * is left of the sale's where no amount is told. One that was won when it is told of first takes nothing.
+ */
+const disputedOf = (data: RefundCredits['data'], of: SaleState, available: number): Amounts => {
+  if (data.dispute?.status === 'won') return { credits: NO_CREDITS, gross: 0, vat: 0, fee: 0 };
+  const gross = data.gross_amount_minor ?? remainingOf(of).gross;
+  const due = amountsOf({ ...data, gross_amount_minor: gross }, of, available);
+  const isUnpaid = (of.sale.gross_amount_minor ?? 0) === 0;
+  const credits = isUnpaid ? remainingOf(of).credits : due.credits;
+  return { ...due, credits: asCredits(Math.min(credits, Math.max(0, available))) };
+};
+
+const wantedOf = (data: RefundCredits['data'], of: SaleState, available: number): Amounts =>
+  (data.dispute === undefined ? amountsOf : disputedOf)(data, of, available);
+
 const exceeds = (wanted: Amounts, remaining: Amounts): boolean =>
   wanted.credits > remaining.credits ||
   wanted.gross > remaining.gross ||
@@ -135,6 +159,14 @@ const beyondLimits = (state: AccountState, of: SaleState, wanted: Amounts): Acco
   return { code: 'insufficient_balance', available_credits, max_refundable_credits };
 };
 
+const disputeIn = ({ dispute }: RefundCredits['data']) => (dispute === undefined ? {} : { dispute });
+
+/** Credits that a refund takes where all are there; 0 for one that is more than what is left of its sale. */
+export const creditsDue = (data: RefundCredits['data'], of: SaleState): number => {
+  const wanted = wantedOf(data, of, Number.MAX_SAFE_INTEGER);
+  return exceeds(wanted, remainingOf(of)) ? 0 : wanted.credits;
+};
+
 /** Order of checks: repeat, 404, mismatch, exceeds, balance. */
 export const refundCredits = (state: AccountState, { data, meta }: RefundCredits): AccountDecision => {
   const key = paymentKey(data);
@@ -150,7 +182,7 @@ export const refundCredits = (state: AccountState, { data, meta }: RefundCredits
   if (data.currency !== null && data.currency !== of.sale.currency)
     return reject({ code: 'refund_mismatch', reason: 'currency' });
 
-  const wanted = amountsOf(data, of, availableIn(state));
+  const wanted = wantedOf(data, of, availableIn(state));
   const rejection = beyondLimits(state, of, wanted);
   if (rejection !== undefined) return reject(rejection);
   return accept({
@@ -165,6 +197,7 @@ export const refundCredits = (state: AccountState, { data, meta }: RefundCredits
       gross_amount_minor: wanted.gross,
       vat_amount_minor: wanted.vat,
       provider_fee_minor: wanted.fee,
+      ...disputeIn(data),
       fingerprint: data.fingerprint,
       reason: data.reason,
       occurred_at: data.occurred_at,

@@ -1,11 +1,13 @@
-import { accept, type Decision, reject } from '../kernel/decider.ts';
+import { accept, type CommandMeta, type Decision, reject } from '../kernel/decider.ts';
 import { asCredits, minus, plus, staysExact } from '../kernel/amounts.ts';
 import {
   type AccountEvent,
   type AccountEventOf,
   type AccountRejection,
+  type Dispute,
   paymentKey,
   type ReverseRefund,
+  type TellDispute,
 } from './messages.ts';
 import { type Amounts, shareOf } from './payments.ts';
 import { type AccountState, paymentAt, refundAt, type SaleState } from './state.ts';
@@ -62,10 +64,16 @@ const amountsOf = ({ credits, gross_amount_minor }: ReverseRefund['data'], refun
 const exceeds = (wanted: Amounts, left: Amounts): boolean =>
   wanted.credits > left.credits || wanted.gross > left.gross || (wanted.credits === 0 && wanted.gross === 0);
 
+/** What is asked for, of a reversal. */
+type Asked = Pick<
+  ReverseRefund['data'],
+  'reversal_id' | 'provider' | 'provider_txn_id' | 'fingerprint' | 'reason' | 'occurred_at'
+>;
+
 const givenBack = (
   { state, refund, amounts }: { state: AccountState; refund: Refund; amounts: Amounts },
-  { data, meta }: ReverseRefund,
-): AccountEvent => ({
+  { data, meta }: { readonly data: Asked; readonly meta: CommandMeta },
+): AccountEventOf<'RefundReversed'> => ({
   type: 'RefundReversed',
   data: {
     reversal_id: data.reversal_id,
@@ -86,7 +94,7 @@ const givenBack = (
   },
 });
 
-/** Undoes all or part of a refund. Order of checks: repeat, 404, exceeds, range. */
+/** Undoes all or part of a refund; a dispute is won or lost. Order of checks: repeat, 404, exceeds, range. */
 export const reverseRefund = (state: AccountState, command: ReverseRefund): AccountDecision => {
   const { data } = command;
   const earlier = paymentAt(state, paymentKey(data));
@@ -95,7 +103,8 @@ export const reverseRefund = (state: AccountState, command: ReverseRefund): Acco
 
   const refunded = { provider: data.provider, provider_txn_id: data.refund_provider_txn_id };
   const found = refundAt(state, paymentKey(refunded));
-  if (found?.refund.refund_id !== data.refund_id) return reject({ code: 'refund_not_found' });
+  if (found?.refund.refund_id !== data.refund_id || found.refund.dispute !== undefined)
+    return reject({ code: 'refund_not_found' });
 
   const { refund, of } = found;
   const left = reversibleOf(refund, of);
@@ -109,4 +118,61 @@ export const reverseRefund = (state: AccountState, command: ReverseRefund): Acco
   const isExact = [state.balance, state.purchased].every((total) => staysExact(total, amounts.credits));
   if (!isExact) return reject({ code: 'credits_out_of_range' });
   return accept(givenBack({ state, refund, amounts }, command));
+};
+
+/** Members of news that contradict what is known of a dispute. One that ended does not begin again. */
+const contradictionsOf = (told: TellDispute['data'], refund: Refund, known: Dispute): readonly string[] => {
+  const hasEnded = known.status !== 'opened' && told.status !== 'opened';
+  // One that was won when it was told of first has taken nothing, so that its money is not known.
+  const gross = refund.gross_amount_minor === 0 ? null : told.gross_amount_minor;
+  const { fee_minor: fee } = known;
+  return [
+    ...(hasEnded && told.status !== known.status ? ['status'] : []),
+    ...(gross !== null && gross !== refund.gross_amount_minor ? ['gross_amount_minor'] : []),
+    ...(fee > 0 && told.fee_minor > 0 && told.fee_minor !== fee ? ['fee_minor'] : []),
+  ];
+};
+
+/** What a dispute that was won gives back: all of its refund that is left. Nothing where nothing is. */
+const wonBack = (state: AccountState, { data, meta }: TellDispute): readonly AccountEvent[] | undefined => {
+  const found = refundAt(state, paymentKey(data));
+  if (found === undefined) return [];
+  const amounts = reversibleOf(found.refund, found.of);
+  if (amounts.credits === 0 && amounts.gross === 0) return [];
+  if (![state.balance, state.purchased].every((total) => staysExact(total, amounts.credits)))
+    return undefined;
+  const { fingerprint } = found.refund;
+  const asked = { ...data, fingerprint, reason: null, occurred_at: meta.now };
+  const { type, data: given } = givenBack({ state, refund: found.refund, amounts }, { data: asked, meta });
+  return [{ type, data: { ...given, dispute: true } }];
+};
+
+/** What is known of a dispute with its news: the first end, and the first fee. */
+const knownAfter = (known: Dispute, told: Dispute): Dispute => ({
+  status: known.status === 'opened' ? told.status : known.status,
+  fee_minor: known.fee_minor > 0 ? known.fee_minor : told.fee_minor,
+});
+
+/** Another state of a dispute, or its fee. News that is older than what is known changes nothing. */
+export const tellDispute = (state: AccountState, command: TellDispute): AccountDecision => {
+  const { data, meta } = command;
+  const refund = refundAt(state, paymentKey(data))?.refund;
+  if (refund?.dispute === undefined) return reject({ code: 'refund_not_found' });
+  const known = refund.dispute;
+  const members = contradictionsOf(data, refund, known);
+  if (members.length > 0) return reject({ code: 'idempotency_key_reused', members });
+  const { status, fee_minor } = knownAfter(known, data);
+  if (status === known.status && fee_minor === known.fee_minor) return accept();
+  const back = status === 'won' && known.status !== 'won' ? wonBack(state, command) : [];
+  if (back === undefined) return reject({ code: 'credits_out_of_range' });
+  const { refund_id, grant_id, provider, provider_txn_id, currency } = refund;
+  return accept(...back, {
+    type: 'DisputeChanged',
+    data: {
+      ...{ refund_id, grant_id, provider, provider_txn_id, currency },
+      ...{ status, previous_status: known.status },
+      ...{ fee_minor, previous_fee_minor: known.fee_minor },
+      created_at: meta.now,
+    },
+  });
 };

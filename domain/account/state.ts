@@ -53,6 +53,8 @@ export interface AccountState {
   readonly free_pages_used: number;
   readonly free_pages_held: number;
   readonly hasSales: boolean;
+  /** Whether credits ever left for another tenant. */
+  readonly hasSent: boolean;
   readonly history: History;
   /** Each with all that was refunded of it. */
   readonly sales: Kept<SaleState>;
@@ -60,6 +62,9 @@ export interface AccountState {
   readonly saleKeys: Kept<string>;
   readonly refunds: Kept<Data<'CreditsRefunded'>>;
   readonly reversals: Kept<Data<'RefundReversed'>>;
+  /** Those sent by idempotency key, and those received by ID. */
+  readonly sent: Kept<Data<'CreditsTransferredOut'>>;
+  readonly received: Kept<Data<'CreditsTransferredIn'>>;
   readonly adjustments: Kept<Data<'CreditsAdjusted'>>;
   readonly charges: Kept<Data<'CreditsBurned'>>;
   /** Names of events that were read again, by revision. */
@@ -88,11 +93,14 @@ export const NEW_ACCOUNT: AccountState = {
   free_pages_used: 0,
   free_pages_held: 0,
   hasSales: false,
+  hasSent: false,
   history: NO_HISTORY,
   sales: nothingKept(),
   saleKeys: nothingKept(),
   refunds: nothingKept(),
   reversals: nothingKept(),
+  sent: nothingKept(),
+  received: nothingKept(),
   adjustments: nothingKept(),
   charges: nothingKept(),
   recalled: ImmutableMap(),
@@ -108,29 +116,48 @@ export const availableIn = (state: AccountState): Credits => minus(state.balance
 const paymentName = (key: string): string => `payment ${key}`;
 const grantName = (grantId: string): string => `grant ${grantId}`;
 const adjustmentName = (key: string): string => `adjustment ${key}`;
+const sentName = (key: string): string => `sent ${key}`;
+const receivedName = (id: string): string => `received ${id}`;
 const chargeName = (key: string): string => `charge ${key}`;
 const exportName = (jobId: string): string => `export ${jobId}`;
 
 const NAMELESS: readonly string[] = [];
+
+const keyed = (
+  name: (key: string) => string,
+  { idempotency_key: key }: { readonly idempotency_key: string | null },
+): readonly string[] => (key === null ? NAMELESS : [name(key)]);
+
+/** Later facts have the name of their sale, and a transfer that arrived has its own. */
+const namedBy = (data: AccountEvent['data']): readonly string[] => {
+  if ('from_tenant_id' in data) return [receivedName(data.transfer_id)];
+  return 'grant_id' in data ? [grantName(data.grant_id)] : NAMELESS;
+};
 
 /** What a later decision finds an event by. A sale, its later facts, its refunds and their reversals share a name. */
 const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
   switch (type) {
     case 'CreditsGranted':
     case 'CreditsRefunded':
-    case 'RefundReversed':
+    case 'DisputeChanged':
       return [paymentName(paymentKey(data)), grantName(data.grant_id)];
+    case 'RefundReversed':
+      return isOfDispute(data)
+        ? [grantName(data.grant_id)]
+        : [paymentName(paymentKey(data)), grantName(data.grant_id)];
+    case 'CreditsTransferredOut':
+      return keyed(sentName, data);
     case 'CreditsAdjusted':
-      return data.idempotency_key === null ? NAMELESS : [adjustmentName(data.idempotency_key)];
+      return keyed(adjustmentName, data);
     case 'CreditsBurned':
-      if (data.idempotency_key === null) return NAMELESS;
-      return isExport(data)
-        ? [chargeName(data.idempotency_key), exportName(data.job_id)]
-        : [chargeName(data.idempotency_key)];
+      return isExport(data) ? [...keyed(chargeName, data), exportName(data.job_id)] : keyed(chargeName, data);
     default:
-      return 'grant_id' in data ? [grantName(data.grant_id)] : NAMELESS;
+      return namedBy(data);
   }
 };
+
+/** Whether a dispute was won by it: then its transaction is that of the dispute, which is found by it. */
+const isOfDispute = ({ dispute }: Data<'RefundReversed'>): boolean => dispute === true;
 
 const isExport = (burn: Data<'CreditsBurned'>): burn is Data<'CreditsBurned'> & { readonly job_id: string } =>
   burn.operation === 'examples_export' && burn.job_id !== null;
@@ -189,6 +216,14 @@ export const refundAt = (
 export const adjustmentAt = (state: AccountState, key: string): Data<'CreditsAdjusted'> | undefined =>
   found(state, adjustmentName(key), keptAt(state.adjustments, key));
 
+/** The transfer that was sent under an idempotency key. Throws EventsNeeded. */
+export const sentAt = (state: AccountState, key: string): Data<'CreditsTransferredOut'> | undefined =>
+  found(state, sentName(key), keptAt(state.sent, key));
+
+/** A transfer that arrived. Throws EventsNeeded. */
+export const receivedAt = (state: AccountState, id: string): Data<'CreditsTransferredIn'> | undefined =>
+  found(state, receivedName(id), keptAt(state.received, id));
+
 /** The keyed charge under an idempotency key. Throws EventsNeeded. */
 export const chargeAt = (state: AccountState, key: string): Data<'CreditsBurned'> | undefined =>
   found(state, chargeName(key), keptAt(state.charges, key));
@@ -246,9 +281,6 @@ const withRate = (of: SaleState, { fx_rate_to_usd, fx_rate_date }: Data<'SaleRat
 
 type LaterFacts = AccountEventOf<'SaleDetailsAdded' | 'SaleRateBooked'>;
 
-const isLater = (event: AccountEvent): event is LaterFacts =>
-  event.type === 'SaleDetailsAdded' || event.type === 'SaleRateBooked';
-
 /** A sale that is not kept is read again with its later facts when somebody asks for it. */
 const toldLater = (state: AccountState, { type, data }: LaterFacts): AccountState => {
   const of = keptAt(state.sales, keptAt(state.saleKeys, data.grant_id) ?? '');
@@ -294,8 +326,21 @@ const reversed = (state: AccountState, reversal: Data<'RefundReversed'>): Accoun
     ...(of === undefined ? state : withSale(state, plusReversal(of, reversal))),
     balance: plus(state.balance, reversal.credits),
     purchased: plus(state.purchased, reversal.credits),
-    reversals: keep(state.reversals, paymentKey(reversal), reversal),
+    reversals: reversalsWith(state, reversal),
   };
+};
+
+/** That of a dispute is not asked for by its payment. */
+const reversalsWith = ({ reversals }: AccountState, reversal: Data<'RefundReversed'>) =>
+  isOfDispute(reversal) ? reversals : keep(reversals, paymentKey(reversal), reversal);
+
+/** A dispute that is not kept is read again with its news when somebody asks for it. */
+const disputeTold = (state: AccountState, news: Data<'DisputeChanged'>): AccountState => {
+  const key = paymentKey(news);
+  const refund = keptAt(state.refunds, key);
+  if (refund === undefined) return state;
+  const { status, fee_minor } = news;
+  return { ...state, refunds: keep(state.refunds, key, { ...refund, dispute: { status, fee_minor } }) };
 };
 
 /** A sale after an event that names it. */
@@ -341,7 +386,13 @@ const recalledOne = (
     case 'CreditsRefunded':
       return { ...state, refunds: keep(state.refunds, paymentKey(data), data) };
     case 'RefundReversed':
-      return { ...state, reversals: keep(state.reversals, paymentKey(data), data) };
+      return { ...state, reversals: reversalsWith(state, data) };
+    case 'DisputeChanged':
+      return disputeTold(state, data);
+    case 'CreditsTransferredOut':
+      return { ...state, sent: keptBy(state.sent, data) };
+    case 'CreditsTransferredIn':
+      return { ...state, received: keep(state.received, data.transfer_id, data) };
     case 'CreditsAdjusted':
       return { ...state, adjustments: keptBy(state.adjustments, data) };
     case 'CreditsBurned':
@@ -371,6 +422,22 @@ const adjusted = (state: AccountState, data: Data<'CreditsAdjusted'>): AccountSt
   balance: plus(state.balance, data.credits),
   adjusted: plus(state.adjusted, data.credits),
   adjustments: keptBy(state.adjustments, data),
+});
+
+/** What moves between tenants was adjusted, not bought: purchases stay with the tenant that made them. */
+const sent = (state: AccountState, data: Data<'CreditsTransferredOut'>): AccountState => ({
+  ...state,
+  balance: minus(state.balance, data.credits),
+  adjusted: minus(state.adjusted, data.credits),
+  hasSent: true,
+  sent: keptBy(state.sent, data),
+});
+
+const received = (state: AccountState, data: Data<'CreditsTransferredIn'>): AccountState => ({
+  ...state,
+  balance: plus(state.balance, data.credits),
+  adjusted: plus(state.adjusted, data.credits),
+  received: keep(state.received, data.transfer_id, data),
 });
 
 const held = (state: AccountState, hold: Data<'CreditsHeld'>): AccountState => ({
@@ -442,22 +509,42 @@ const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState 
 
 /** What the account remembers of an event. It only remembers: every rule is in `decide`. */
 export const evolve = (state: AccountState, event: AccountEvent): AccountState => ({
-  ...(isLater(event) ? toldLater(state, event) : changed(state, event)),
+  ...(isPayment(event) ? paid(state, event) : changed(state, event)),
   history: withNext(state.history, namesOf(event)),
 });
 
-const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, LaterFacts>): AccountState => {
+type PaymentEvent = AccountEventOf<
+  'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed' | 'DisputeChanged' | LaterFacts['type']
+>;
+
+const isPayment = (event: AccountEvent): event is PaymentEvent => 'grant_id' in event.data;
+
+/** A sale, and what became of it. */
+const paid = (state: AccountState, event: PaymentEvent): AccountState => {
+  switch (event.type) {
+    case 'CreditsGranted':
+      return granted(state, event.data);
+    case 'CreditsRefunded':
+      return refunded(state, event.data);
+    case 'RefundReversed':
+      return reversed(state, event.data);
+    case 'DisputeChanged':
+      return disputeTold(state, event.data);
+    default:
+      return toldLater(state, event);
+  }
+};
+
+const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, PaymentEvent>): AccountState => {
   switch (type) {
     case 'AccountOpened':
       return { ...state, opened: true, tenant_id: data.tenant_id };
     case 'PlanSet':
       return { ...state, plan: data.plan };
-    case 'CreditsGranted':
-      return granted(state, data);
-    case 'CreditsRefunded':
-      return refunded(state, data);
-    case 'RefundReversed':
-      return reversed(state, data);
+    case 'CreditsTransferredOut':
+      return sent(state, data);
+    case 'CreditsTransferredIn':
+      return received(state, data);
     case 'CreditsAdjusted':
       return adjusted(state, data);
     case 'CreditsHeld':

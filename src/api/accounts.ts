@@ -196,7 +196,7 @@ export const quoteResponse = z
 const membersOfKinds = z
   .strictObject({
     grant_id: z.string(),
-    ...{ original_grant_id: z.string(), refund_id: z.string() },
+    ...{ original_grant_id: z.string(), refund_id: z.string(), other_tenant_id: z.string() },
     currency: z.string(),
     gross_amount_minor: minorOut.nullable(),
     vat_amount_minor: minorOut,
@@ -216,7 +216,7 @@ const membersOfKinds = z
 const ledgerItem = z
   .strictObject({
     ...usageMembers,
-    kind: z.enum(['sale', 'refund', 'reversal', 'usage', 'admin_adjustment']),
+    kind: z.enum(['sale', 'refund', 'reversal', 'transfer_out', 'transfer_in', 'usage', 'admin_adjustment']),
     ...membersOfKinds.shape,
   })
   .meta({ id: 'LedgerItem', description: 'A posting; its kind decides which further members it has.' });

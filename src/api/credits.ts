@@ -3,7 +3,7 @@ import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import type { sellCredits as sell, refundCredits as refund } from '../commands/sales.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import { z } from 'zod';
-import { type AdjustCredits, plan } from '../../domain/account/messages.ts';
+import { type AdjustCredits, disputeStatus, plan } from '../../domain/account/messages.ts';
 import { adjustmentAt } from '../../domain/account/state.ts';
 import {
   creditsOut,
@@ -51,7 +51,7 @@ const nameOf = (max: number) =>
     .max(max)
     .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'Must not contain control characters.');
 
-const provider = nameOf(100);
+export const provider = nameOf(100);
 export const transaction = nameOf(255).meta({
   description: 'Together with the provider it identifies this payment, for ever and across tenants.',
 });
@@ -138,6 +138,12 @@ const factsOut = {
   payout_id: z.string().nullable(),
   tax_rate: z.string().nullable(),
   tax_country: z.string().nullable(),
+};
+
+/** State of a dispute; null and 0 for what is none. */
+export const disputeOut = {
+  dispute_status: disputeStatus.nullable().meta({ description: 'Of a dispute; null: it is none.' }),
+  dispute_fee_minor: minorOut.meta({ description: 'Fee that the provider kept for a dispute.' }),
 };
 
 /** How old the booked rate was. */
@@ -269,9 +275,9 @@ export const setPlanResponse = z
 const grantItem = z
   .strictObject({
     grant_id: z.string(),
-    kind: z.enum(['sale', 'refund', 'reversal']),
+    kind: z.enum(['sale', 'refund', 'dispute', 'reversal']),
     credits: creditsOut.meta({
-      description: 'All of the sale, its bonus among them; negative for a refund.',
+      description: 'All of the sale, its bonus among them; negative for a refund or dispute.',
     }),
     bonus_credits: creditsOut,
     original_grant_id: z.string().nullable(),
@@ -292,6 +298,7 @@ const grantItem = z
     provider: z.string(),
     provider_txn_id: z.string(),
     invoice_ref: z.string().nullable(),
+    ...disputeOut,
     occurred_at: instantOut,
     created_at: instantOut,
   })
@@ -413,7 +420,8 @@ export const listGrants = get(
   '/v1/billing/grants/{tenant_id}',
   {
     summary: "A tenant's purchases and refunds, newest first",
-    description: 'What was bought, what was given back and which refunds were undone, each with its money.',
+    description:
+      'What was bought, given back or disputed, and which of that was undone, each with its money.',
     access: 'any',
     tenant: 'path',
     params: tenantParams,

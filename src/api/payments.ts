@@ -30,7 +30,7 @@ export interface PaymentsDeps {
 
 const { get } = routesOver<PaymentsDeps>();
 
-const paymentKind = z.enum(['sale', 'refund', 'reversal', 'correction']);
+const paymentKind = z.enum(['sale', 'refund', 'dispute', 'reversal', 'correction']);
 
 const payment = z
   .strictObject({
@@ -52,6 +52,7 @@ const payment = z
     payout_id: z.string().nullable(),
     tax_rate: decimalOut.nullable(),
     tax_country: z.string().nullable(),
+    dispute_fee_minor: minorOut.meta({ description: 'Fee that the provider kept for a dispute.' }),
     occurred_at: instantOut,
     created_at: instantOut,
     booked_at: instantOut.meta({
@@ -62,7 +63,8 @@ const payment = z
     id: 'Payment',
     description:
       'Money that came, or went back: then its amounts and credits are negative. A `correction` is a fact of a sale ' +
-      'that became known after its month was closed.',
+      'that became known after its month was closed. A fee that became known after its dispute is a row of its ' +
+      'own, of kind `dispute`.',
   });
 
 const paymentSum = z
@@ -74,6 +76,7 @@ const paymentSum = z
     vat_amount_minor: minorOut,
     provider_fee_minor: minorOut,
     net_amount_minor: minorOut,
+    dispute_fee_minor: minorOut.meta({ description: 'Fees of disputes: a cost beside these sums.' }),
   })
   .meta({ id: 'PaymentSum' });
 
@@ -97,10 +100,10 @@ const asNumbers = <Sums extends Readonly<Record<string, unknown>>>(sums: Sums) =
 export const listPayments = get(
   '/v1/admin/payments',
   {
-    summary: 'Sales, refunds, reversals and corrections of all tenants, newest first',
+    summary: 'Sales, refunds, disputes, reversals and corrections of all tenants, newest first',
     description:
       '`from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never changes. A provider is ' +
-      'found in any case. Amounts of refunds are negative, so that sums are what remains; ' +
+      'found in any case. Amounts of refunds and disputes are negative, so that sums are what remains; ' +
       '`net_amount_minor` is gross less VAT.',
     access: 'admin',
     query: zoned({

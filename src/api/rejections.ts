@@ -2,6 +2,7 @@ import type { AccountRejection } from '../../domain/account/messages.ts';
 import type { BillingConfigRejection } from '../../domain/billingConfig.ts';
 import { timeInFuture, type TimeInFuture } from '../commands/reference.ts';
 import type { RefundRejection, SaleRejection } from '../commands/sales.ts';
+import type { TransferRejection } from '../commands/transfers.ts';
 import { invalid, neverRejected, problem, type Problem, type Sentences } from '../server/problems.ts';
 import type { ProblemCode } from '../problemTable.ts';
 
@@ -85,6 +86,19 @@ export const REFUND_REJECTIONS = {
   time_in_future: futureProblem,
   sale_of_another_tenant: () =>
     problem('refund_mismatch', 'The sale to refund belongs to another tenant.', { reason: 'tenant' }),
+} satisfies Sentences<RefundRejection>;
+
+/** Why credits are not moved to another tenant. */
+export const TRANSFER_REJECTIONS = {
+  ...accountRejections('insufficient_balance', 'idempotency_key_reused'),
+  tenant_not_found: 'There is no tenant to receive the credits.',
+} satisfies Sentences<TransferRejection>;
+
+/** Why a dispute, or news of one, is not recorded. */
+export const DISPUTE_REJECTIONS = {
+  ...accountRejections('original_grant_not_found', 'refund_exceeds_original', 'idempotency_key_reused'),
+  time_in_future: neverRejected,
+  sale_of_another_tenant: neverRejected,
 } satisfies Sentences<RefundRejection>;
 
 /** Why a reversal is not recorded. */

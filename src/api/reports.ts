@@ -88,6 +88,7 @@ const sumsOf = (flows: readonly CurrencyFlows[]): MarginSums => ({
   fee: sumOf(flows, 'fee'),
   vat: sumOf(flows, 'vat'),
   true_up: sumOf(flows, 'true_up'),
+  dispute_fee: sumOf(flows, 'dispute_fee'),
 });
 
 const currencyItem = (flow: CurrencyFlows, sinceEver: readonly CurrencyFlows[]) => ({
@@ -101,6 +102,8 @@ const currencyItem = (flow: CurrencyFlows, sinceEver: readonly CurrencyFlows[]) 
   credits_consumed: Number(flow.priced_credits + flow.unpriced_credits),
   net_revenue_usd: usd(flow.net),
   refund_true_up_usd: usd(flow.true_up),
+  dispute_fee_minor: Number(flow.dispute_fee_minor),
+  dispute_fee_usd: usd(flow.dispute_fee),
   deferred_revenue_usd: usd(deferredIn(sinceEver.filter(({ currency }) => currency === flow.currency))),
 });
 
@@ -108,7 +111,7 @@ const NOTHING_OF = (currency: string): CurrencyFlows => ({
   ...{ currency, priced_credits: 0n, given_credits: 0n, unpriced_credits: 0n, net: 0n, amount: 0n },
   ...{ implied: 0n, fee: 0n, vat: 0n, true_up: 0n, booked: 0n, refunded: 0n, sales: 0n, refunds: 0n },
   ...{ gross_minor: 0n, vat_minor: 0n, fee_minor: 0n, refunded_minor: 0n },
-  ...{ without_amount: 0n, without_rate: 0n, stale_rate: 0n },
+  ...{ without_amount: 0n, without_rate: 0n, stale_rate: 0n, dispute_fee: 0n, dispute_fee_minor: 0n },
 });
 
 interface MarginReportParts {
@@ -141,6 +144,7 @@ export const marginReport = ({ start, end, period, sinceEver, costs }: MarginRep
       provider_fees_usd: usd(sumOf(period, 'fee')),
       net_revenue_usd: usd(realized.net_revenue),
       refunds_usd: usd(realized.refunds),
+      dispute_fees_usd: usd(realized.dispute_fees),
       model_cost_usd: usd(modelCost),
       margin_usd: usd(realized.margin),
       margin_percent: percent(realized.margin, realized.net_revenue + realized.refunds),
@@ -153,6 +157,7 @@ export const marginReport = ({ start, end, period, sinceEver, costs }: MarginRep
       promo_usd: usd(gap.promo),
       unpriced_usd: usd(gap.unpriced),
       refund_true_up_usd: usd(gap.refund_true_up),
+      dispute_fee_usd: usd(gap.dispute_fee),
       rounding_usd: usd(gap.rounding),
     },
     free_tier_cost_usd: usd(microOfPico(costs.free_tier_pico_usd)),
@@ -222,6 +227,7 @@ const marginReportOf = async ({ queries, books }: ReportsDeps, start: string, en
     events: late_flows.events,
     net_revenue_usd: usd(late_flows.net),
     refunds_usd: usd(late_flows.true_up),
+    dispute_fees_usd: usd(late_flows.dispute_fee),
     model_cost_usd: usd(microOfPico(late.billed_pico_usd)),
   };
   if (closed !== undefined) return { ...closedReport(closed), closing: closingOf(closed), corrections };
@@ -349,6 +355,7 @@ const corrections = z
       .meta({ description: 'Events of accounts whose time lies in a month that was closed before.' }),
     net_revenue_usd: usdOut,
     refunds_usd: usdOut,
+    dispute_fees_usd: usdOut,
     model_cost_usd: usdOut.meta({
       description: 'What became known of model costs of closed months: late calls, prices that came later.',
     }),
@@ -376,8 +383,9 @@ export const marginMembers = {
     provider_fees_usd: usdOut,
     net_revenue_usd: usdOut.meta({ description: 'gross − VAT − provider fees, as recognised.' }),
     refunds_usd: usdOut.meta({ description: 'Recognised through refunds and clawbacks: the true-ups.' }),
+    dispute_fees_usd: usdOut.meta({ description: 'Fees that the providers kept for disputes.' }),
     model_cost_usd: usdOut,
-    margin_usd: usdOut.meta({ description: 'net revenue + refunds − model cost.' }),
+    margin_usd: usdOut.meta({ description: 'net revenue + refunds − fees of disputes − model cost.' }),
     margin_percent: percentOut,
   }),
   fx_effect_usd: usdOut.meta({ description: 'Realized margin − unit margin: the gap.' }),
@@ -389,6 +397,7 @@ export const marginMembers = {
       promo_usd: usdOut,
       unpriced_usd: usdOut,
       refund_true_up_usd: usdOut,
+      dispute_fee_usd: usdOut.meta({ description: 'Fees of disputes, negative.' }),
       rounding_usd: usdOut,
     })
     .meta({ description: 'The parts add up to `fx_effect_usd` exactly.' }),
@@ -407,6 +416,8 @@ export const marginMembers = {
         credits_consumed: creditsOut,
         net_revenue_usd: usdOut,
         refund_true_up_usd: usdOut,
+        dispute_fee_minor: minorOut.meta({ description: 'Fees of disputes, minor units of `currency`.' }),
+        dispute_fee_usd: usdOut.meta({ description: 'Fees of disputes at the rates of their sales.' }),
         deferred_revenue_usd: usdOut,
       })
       .meta({ id: 'MarginByCurrency' }),

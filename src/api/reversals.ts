@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
-import type { reverseRefund as reverse } from '../commands/sales.ts';
+import type { recordDispute as record, reverseRefund as reverse } from '../commands/sales.ts';
+import { disputeStatus } from '../../domain/account/messages.ts';
 import type { ReadYourWrites } from '../queries/queries.ts';
 import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { creditsOut, instantOut, minorIn, minorOut, plainText } from './basics.ts';
-import { transaction } from './credits.ts';
-import { REVERSAL_REJECTIONS } from './rejections.ts';
+import { provider, transaction } from './credits.ts';
+import { DISPUTE_REJECTIONS, REVERSAL_REJECTIONS } from './rejections.ts';
 
 /** What these routes need. */
 export interface ReversalsDeps {
   readonly reverseRefund: ReturnType<typeof reverse>;
+  readonly recordDispute: ReturnType<typeof record>;
   readonly reads: ReadYourWrites;
 }
 
@@ -94,6 +96,84 @@ export const reverseRefund = post(
       refundable_amount_minor: done.refundable_amount_minor,
       credited,
       created_at: reversal.created_at,
+    };
+  },
+);
+
+const disputeRequest = z
+  .strictObject({
+    provider,
+    provider_txn_id: transaction.meta({ description: 'ID of the dispute at its provider.' }),
+    original_provider_txn_id: transaction.meta({ description: 'The payment that is disputed.' }),
+    status: disputeStatus,
+    gross_amount_minor: minorIn.nullish().meta({
+      description:
+        'Disputed money, in minor units of the currency of the sale. Left out: all that is left of it.',
+    }),
+    fee_minor: minorIn.nullish().meta({
+      description:
+        'Fee that the provider keeps for it, in minor units of the currency of the sale, once known.',
+    }),
+  })
+  .meta({ id: 'DisputeRequest' });
+
+const disputeResponse = z
+  .strictObject({
+    dispute_id: z.string(),
+    grant_id: z.string(),
+    tenant_id: z.string(),
+    status: disputeStatus,
+    credits: creditsOut.meta({ description: 'Taken back when it was opened: those that were there.' }),
+    currency: z.string(),
+    gross_amount_minor: minorOut,
+    vat_amount_minor: minorOut,
+    fee_minor: minorOut.meta({ description: 'Fee of the dispute; 0: not known.' }),
+    provider: z.string(),
+    provider_txn_id: z.string(),
+    balance_credits: creditsOut,
+    refundable_credits: creditsOut,
+    refundable_amount_minor: minorOut.nullable(),
+    credited: z.boolean().meta({ description: 'False for a retry, and for news that were known.' }),
+    created_at: instantOut,
+  })
+  .meta({ id: 'DisputeResponse' });
+
+export const recordDispute = post(
+  '/v1/billing/disputes',
+  {
+    summary: 'Record a dispute of a sale, or news of one',
+    description:
+      '`opened` takes back the credits that are there, never more than the money is for and never below 0, and the ' +
+      'money in any case. `won` gives all of that back, `lost` ends it. The fee is a cost of its own and may be told ' +
+      'later. Provider and transaction identify the dispute: a retry, or older news, answers `credited: false`, and ' +
+      'what contradicts is 422 with `members`.',
+    access: 'admin',
+    idempotency: KEPT_A_DAY,
+    body: disputeRequest,
+    reply: { status: 200, schema: disputeResponse },
+    problems: ['original_grant_not_found', 'refund_exceeds_original', 'idempotency_key_reused', 'busy'],
+  },
+  async ({ body, meta, doneOr }, deps) => {
+    const done = doneOr(await deps.recordDispute(body, meta), DISPUTE_REJECTIONS);
+    const { refund, tenant_id, balance, credited, position } = done;
+    deps.reads.note(tenant_id, position);
+    return {
+      dispute_id: refund.refund_id,
+      grant_id: refund.grant_id,
+      tenant_id,
+      status: refund.dispute?.status ?? body.status,
+      credits: refund.credits,
+      currency: refund.currency,
+      gross_amount_minor: refund.gross_amount_minor,
+      vat_amount_minor: refund.vat_amount_minor,
+      fee_minor: refund.dispute?.fee_minor ?? 0,
+      provider: refund.provider,
+      provider_txn_id: refund.provider_txn_id,
+      balance_credits: balance,
+      refundable_credits: done.refundable_credits,
+      refundable_amount_minor: done.refundable_amount_minor,
+      credited,
+      created_at: refund.created_at,
     };
   },
 );

@@ -7,7 +7,7 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
-import { reverseRefund, type ReversalsDeps } from './reversals.ts';
+import { recordDispute, reverseRefund, type ReversalsDeps } from './reversals.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './credits.ts';
 import {
   cancelTrainingJob,
@@ -130,7 +130,7 @@ import {
   type ReportsDeps,
 } from './reports.ts';
 import { getDeferredRevenue, getJournal, type JournalDeps } from './journal.ts';
-import { listTenants, setPlan, type TenantsDeps } from './tenants.ts';
+import { listTenants, setPlan, type TenantsDeps, transferCredits } from './tenants.ts';
 import { getTaxReport, listOpenPayments, listPayments, type PaymentsDeps } from './payments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
@@ -274,6 +274,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listStatements,
     listUsage,
     refundCredits,
+    recordDispute,
     reverseRefund,
     setBillingRate,
   },
@@ -311,6 +312,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Administration: {
     adjustCredits,
+    transferCredits,
     createAdminBillingConfig,
     createApiKey,
     createProviderPricing,

@@ -107,10 +107,12 @@ const statementResponse = z
     opening_balance_credits: creditsOut,
     purchased_credits: creditsOut.meta({ description: 'Of sales, bonus credits among them.' }),
     refunded_credits: creditsOut.meta({ description: 'Of refunds, less those that were reversed.' }),
+    transferred_credits: creditsOut.meta({ description: 'From other tenants (+) and to them (−).' }),
     adjusted_credits: creditsOut.meta({ description: 'Gifts (+) and credits that were clawed back (−).' }),
     used_credits: creditsOut,
     closing_balance_credits: creditsOut.meta({
-      description: 'Opening + purchased − refunded + adjusted − used: the opening balance of the next month.',
+      description:
+        'Opening + purchased − refunded + transferred + adjusted − used: the opening balance of the next month.',
     }),
     items: z.array(statementRow).meta({
       description:
@@ -123,7 +125,7 @@ const statementResponse = z
     }),
     digest: z.string().meta({
       description:
-        'SHA-256 of number, tenant_id, month, position, the six totals and items as canonical JSON (RFC 8785).',
+        'SHA-256 of number, tenant_id, month, position, the seven totals and items as canonical JSON (RFC 8785).',
     }),
   })
   .meta({ id: 'StatementResponse' });
@@ -203,6 +205,8 @@ const ROW_TITLES: Readonly<Record<StatementRow['kind'], string>> = {
   sale: 'Purchase',
   refund: 'Refund',
   reversal: 'Refund reversed',
+  transfer_out: 'Sent to a tenant',
+  transfer_in: 'Got from a tenant',
   admin_adjustment: 'Adjustment',
   usage: 'Usage',
   closing_balance: 'Closing balance',
@@ -251,6 +255,9 @@ export const statementPaper = (statement: Statement, { customer, seller }: Print
       ['Opening', `${grouped(statement.opening_balance_credits)} credits`],
       ['Purchased', grouped(statement.purchased_credits)],
       ['Refunded', grouped(statement.refunded_credits)],
+      ...(statement.transferred_credits === 0
+        ? []
+        : [['Transferred', grouped(statement.transferred_credits)] as const]),
       ['Adjusted', grouped(statement.adjusted_credits)],
       ['Used', grouped(statement.used_credits)],
       ['Closing', `${grouped(statement.closing_balance_credits)} credits`],

@@ -449,6 +449,8 @@ const TOLD: Readonly<Record<WebhookEventType, string>> = {
   'credits.granted': 'Credits were sold to the tenant.',
   'credits.refunded': 'All or part of a sale was taken back.',
   'credits.reversed': 'All or part of a refund was undone.',
+  'credits.sent': 'Credits of the tenant were moved to another one.',
+  'credits.received': 'Credits of another tenant were moved to this one.',
   'credits.adjusted': 'A person gave the tenant credits, or took some back.',
   'balance.low': 'The balance fell below `low_balance_credits` of the webhook.',
   'balance.exhausted': 'The balance fell to zero.',

@@ -18,11 +18,11 @@ import {
   openHold,
   refund,
   releaseHold,
-  reverse,
   sell,
   takeOnce,
   tellMore,
 } from './rules.ts';
+import { reverse, tellDispute } from './reversals.ts';
 import { wrong } from './findings.ts';
 import { checkMoment } from './claims.ts';
 import { BOOKS_STREAM } from '../../domain/books.ts';
@@ -32,13 +32,20 @@ import { everything } from './streams.ts';
 import { balanceTotals } from './expectedMoney.ts';
 
 type Posting = AuditedEventOf<
-  'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed' | 'CreditsAdjusted' | 'CreditsBurned'
+  | 'CreditsGranted'
+  | 'CreditsRefunded'
+  | 'RefundReversed'
+  | 'CreditsTransferredOut'
+  | 'CreditsTransferredIn'
+  | 'CreditsAdjusted'
+  | 'CreditsBurned'
 >;
 
 const isPosting = (event: AuditedEvent): event is Posting => 'balance_after' in event.data;
 
-const signed = ({ type, data }: Posting): number =>
-  type === 'CreditsRefunded' || type === 'CreditsBurned' ? 0 - data.credits : data.credits;
+const TAKEN: ReadonlySet<string> = new Set(['CreditsRefunded', 'CreditsTransferredOut', 'CreditsBurned']);
+
+const signed = ({ type, data }: Posting): number => (TAKEN.has(type) ? 0 - data.credits : data.credits);
 
 /** The running balance is the auditor's own; what the event says must be the same. */
 const post = (books: Books, book: AccountBook, event: Posting): void => {
@@ -74,6 +81,18 @@ const move = byType<[Books, AccountBook]>({
   SaleRateBooked: bookRate,
   CreditsRefunded: refund,
   RefundReversed: reverse,
+  DisputeChanged: tellDispute,
+  CreditsTransferredOut: (event, books, book) => {
+    const { idempotency_key: key, to_tenant_id } = event.data;
+    if (key !== null)
+      takeOnce(books, event, {
+        identity: `transfer ${book.tenant_id} ${key}`,
+        message: `The transfer ${key} of ${book.tenant_id} took effect twice.`,
+      });
+    if (to_tenant_id === book.tenant_id)
+      wrong(books.findings, 'transfer', event)(`${book.tenant_id} sends credits to itself.`);
+    checkAvailable(event, books, book);
+  },
   CreditsAdjusted: (event, books, book) => {
     const { idempotency_key: key, credits, allow_negative } = event.data;
     if (key !== null)

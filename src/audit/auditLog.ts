@@ -17,7 +17,7 @@ import { type RecordedEvent, storedEvent } from '../../domain/ports/log.ts';
 import { type Books, checkTimes } from './rules.ts';
 import { accountsCheck } from './accounts.ts';
 import { agreementsCheck } from './agreements.ts';
-import { claimsCheck } from './claims.ts';
+import { claimsCheck, transfersCheck } from './claims.ts';
 import { RACE_MS, reference } from './margin.ts';
 import { evaluationsCheck } from './evaluations.ts';
 import { batchesCheck, pipelinesCheck, savedConfigsCheck, worksCheck } from './works.ts';
@@ -173,6 +173,7 @@ const decodedOr = (
 /** All rules that need the content of events. */
 const rulesOf = (books: Books) => {
   const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
+  const transfers = transfersCheck(books);
   const savedConfigs = savedConfigsCheck(books.findings);
   const pipelines = pipelinesCheck(books);
   const operations = operationsCheck(books, accounts.bookOf);
@@ -187,6 +188,7 @@ const rulesOf = (books: Books) => {
       books.reference.apply(event);
       accounts.apply(event);
       claims.apply(event);
+      transfers.apply(event);
       works.apply(event);
       savedConfigs(event);
       pipelines.apply(event);
@@ -199,6 +201,7 @@ const rulesOf = (books: Books) => {
     },
     finish: (newest: string): void => {
       claims.finish(newest);
+      transfers.finish(newest);
       if (newest !== '') works.finish(newest);
       pipelines.finish(newest);
       operations.finish(newest);

@@ -12,7 +12,7 @@ import {
 } from './auditedEvent.ts';
 import { inPico, type Logged, PICO, type Priced, priceRow } from './expectedMoney.ts';
 import { type Findings, type Place, placeOf, wrong } from './findings.ts';
-import { type MarginBook, post } from './lots.ts';
+import { type MarginBook, newMarginBook, post } from './lots.ts';
 import { bookingRows, burnRows } from './margin.ts';
 
 type Sums = Map<string, bigint>;
@@ -22,6 +22,7 @@ const monthOf = (time: string): string => time.slice(0, 7);
 /** Sums by month of booking and currency, by the auditor's own writing of the margin report. */
 const flowsBook = () => {
   const tenants = new Map<string, MarginBook>();
+  const transit: MarginBook['transit'] = new Map();
   const months = new Map<string, Map<string, Sums>>();
 
   const sumsAt = (month: string, currency: string): Sums => {
@@ -41,7 +42,7 @@ const flowsBook = () => {
     post: (event: AuditedEvent, bookedIn: (time: string) => string): void => {
       const tenant = accountOf(event.stream);
       if (tenant === undefined || !('created_at' in event.data)) return;
-      const book = tenants.get(tenant) ?? { lots: [], hole: 0n };
+      const book = tenants.get(tenant) ?? newMarginBook(transit);
       tenants.set(tenant, book);
       const moves = post(book, event);
       if (moves === undefined) return;

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../domain/kernel/json.ts';
-import { HASH_VERSION, hashVersionOf } from '../../domain/kernel/chain.ts';
+import type { Json, JsonObject } from '../../domain/kernel/json.ts';
+import { canonicalJson, HASH_VERSION, hashVersionOf } from '../../domain/kernel/chain.ts';
 import { accountOf, type AuditedEvent, type AuditedEventOf, byType, recordedAt } from './auditedEvent.ts';
 import { type Place, placeOf, wrong } from './findings.ts';
 import { tokenParts } from '../../domain/writtenText.ts';
@@ -40,7 +40,7 @@ interface Difference {
   readonly found: string;
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const text = (value: unknown): string => (typeof value === 'string' ? value : canonicalJson(value as Json));
 
 /** Null members follow from the sale, or from the refund of a reversal. `grantOf` gives the grant of a payment. */
 const expectedOf = (
@@ -59,8 +59,11 @@ const expectedOf = (
     provider: text(original_provider),
     provider_txn_id: text(original_provider_txn_id),
   });
+  // A dispute that is won before anybody told of it takes nothing back, whatever it was about.
+  const isWon = event.data.dispute?.status === 'won';
+  const taken = isWon && { credits: 0, gross_amount_minor: 0 };
   // A reason that was not given stays null, it does not follow from the sale.
-  return { ...Object.fromEntries(stated), reason: said['reason'] ?? null, grant_id };
+  return { ...Object.fromEntries(stated), ...taken, reason: said['reason'] ?? null, grant_id };
 };
 
 /** Members that a sale has and its claim has not, but those that follow when it is appended. */
@@ -326,7 +329,10 @@ export const claimsCheck = (books: Books) => {
       },
       CreditsGranted: effect,
       CreditsRefunded: effect,
-      RefundReversed: effect,
+      // A dispute that was won is news of a payment that was claimed when it was opened.
+      RefundReversed: (event) => {
+        if (event.data.dispute !== true) effect(event);
+      },
     }),
     /** `newest`: the latest time in the log. */
     finish: (newest: string): void => {
@@ -340,6 +346,67 @@ export const claimsCheck = (books: Books) => {
             'claim',
             payment.effect.place,
           )(`The claim of this ${payment.effect.kind} was released although it took effect, or never made.`);
+      }
+    },
+  };
+};
+
+type Sent = AuditedEventOf<'CreditsTransferredOut'>;
+type Received = AuditedEventOf<'CreditsTransferredIn'>;
+
+/** Credits that arrived are those that were sent before, from there to here. */
+const checkArrival = ({ findings }: Books, event: Received, sent: Sent | undefined): void => {
+  const say = wrong(findings, 'transfer', event);
+  const { transfer_id, from_tenant_id, credits } = event.data;
+  const tenant = accountOf(event.stream) ?? '';
+  if (sent === undefined) {
+    say(`The transfer ${transfer_id} arrives at ${tenant}, and nobody sent it.`);
+    return;
+  }
+  if (sent.data.credits !== credits)
+    say(`Other credits arrive at ${tenant} than were sent.`, sent.data.credits, credits);
+  if (sent.data.to_tenant_id !== tenant)
+    say('It arrives at another tenant than it was sent to.', sent.data.to_tenant_id, tenant);
+  if (event.data.created_at < sent.data.created_at)
+    say('It arrives before it was sent.', sent.data.created_at, event.data.created_at);
+  const from = accountOf(sent.stream) ?? '';
+  if (from !== from_tenant_id) say('Another tenant sent it than it says.', from, from_tenant_id);
+};
+
+/** Transfers between two tenants: sent once, and received once. */
+export const transfersCheck = (books: Books) => {
+  const open = new Map<string, Sent>();
+  const seen = new Map<string, Sent>();
+  const touch = (id: string): void => {
+    books.findings.checked('transfer');
+    books.touch(`transfer ${id}`);
+  };
+  return {
+    apply: byType({
+      CreditsTransferredOut: (event) => {
+        const { transfer_id: id } = event.data;
+        touch(id);
+        if (seen.has(id)) wrong(books.findings, 'transfer', event)(`The transfer ${id} was sent twice.`);
+        open.set(id, event);
+        seen.set(id, event);
+      },
+      CreditsTransferredIn: (event) => {
+        const { transfer_id: id } = event.data;
+        touch(id);
+        const isTwice = seen.has(id) && !open.has(id);
+        if (isTwice) wrong(books.findings, 'transfer', event)(`The transfer ${id} arrived twice.`);
+        else checkArrival(books, event, open.get(id));
+        open.delete(id);
+      },
+    }),
+    /** `newest`: the latest time in the log. */
+    finish: (newest: string): void => {
+      const openSince = newest === '' ? '' : new Date(Date.parse(newest) - SETTLED_WITHIN_MS).toISOString();
+      for (const event of open.values()) {
+        const { credits, to_tenant_id, created_at } = event.data;
+        const text = `${credits} credits of ${accountOf(event.stream) ?? ''} did not arrive at ${to_tenant_id}`;
+        if (created_at >= openSince) books.findings.note(`${text} yet; the service finishes the transfer.`);
+        else wrong(books.findings, 'transfer', event)(`${text}.`);
       }
     },
   };

@@ -14,7 +14,7 @@ import { balances, openHolds } from '../../projections/balances.ts';
 import { noSums } from '../../projections/engine/table.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import { grants } from '../../projections/grants.ts';
-import { openClaims } from '../../projections/openClaims.ts';
+import { openClaims, openTransfers } from '../../projections/openClaims.ts';
 import { ledger, ledgerBlocks } from '../../projections/ledger.ts';
 import { atScale, parseDecimal } from '../../domain/kernel/amounts.ts';
 import { freeOperations, llmCostDays, llmCosts, modelPrices } from '../../projections/llmCosts.ts';
@@ -37,8 +37,8 @@ const newRow = (tenant_id: string, at: string): BalanceRow => ({
   last_used_at: null,
 });
 
-/** Facts of sales that became known later: they move no credits. */
-const FACTS: ReadonlySet<string> = new Set(['SaleDetailsAdded', 'SaleRateBooked']);
+/** Facts of sales and disputes that became known later: they move no credits. */
+const FACTS: ReadonlySet<string> = new Set(['SaleDetailsAdded', 'SaleRateBooked', 'DisputeChanged']);
 
 /** Totals of all tenants by event; also what balances at a moment are made of. */
 export const balanceTotals = (emit: Emit = () => undefined) => {
@@ -60,6 +60,8 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
     CreditsGranted: ({ data }, row) => grant(row, BigInt(data.credits)),
     CreditsRefunded: ({ data }, row) => grant(row, -BigInt(data.credits)),
     RefundReversed: ({ data }, row) => grant(row, BigInt(data.credits)),
+    CreditsTransferredOut: ({ data }, row) => void (row.adjusted_credits -= BigInt(data.credits)),
+    CreditsTransferredIn: ({ data }, row) => void (row.adjusted_credits += BigInt(data.credits)),
     CreditsAdjusted: ({ data }, row) => void (row.adjusted_credits += BigInt(data.credits)),
     CreditsHeld: ({ data }, row) => {
       holds.set(`${row.tenant_id} ${data.hold_id}`, { ...data, tenant_id: row.tenant_id });
@@ -109,6 +111,7 @@ const moneyOf = ({ stream, position, data }: Moved) => ({
   refunded_amount_minor: 0n,
   bonus_credits: 0,
   discount_minor: 0,
+  dispute_fee_minor: 0,
 });
 
 const soldGrant = (event: AuditedEventOf<'CreditsGranted'>) => ({
@@ -138,13 +141,24 @@ const reversedGrant = (event: AuditedEventOf<'RefundReversed'>, sale: Sold): Exp
   fx_rate_date: sale?.fx_rate_date ?? null,
 });
 
-/** Price list and rate are those of the sale. */
-const refundedGrant = (event: AuditedEventOf<'CreditsRefunded'>, sale: Sold): ExpectedRow<typeof grants> => ({
+type News = Pick<AuditedEventOf<'DisputeChanged'>['data'], 'status' | 'fee_minor'>;
+
+const asDispute = (of: News | undefined) =>
+  of === undefined
+    ? { kind: 'refund', dispute_status: null, dispute_fee_minor: 0 }
+    : { kind: 'dispute', dispute_status: of.status, dispute_fee_minor: of.fee_minor };
+
+/** Price list and rate are those of the sale. `dispute`: the last that is known of it. */
+const refundedGrant = (
+  event: AuditedEventOf<'CreditsRefunded'>,
+  sale: Sold,
+  dispute: News | undefined,
+): ExpectedRow<typeof grants> => ({
   ...moneyOf(event),
   ...event.data,
   refund_id: null,
   grant_id: event.data.refund_id,
-  kind: 'refund',
+  ...asDispute(dispute),
   credits: 0 - event.data.credits,
   original_grant_id: event.data.grant_id,
   price_list_version: sale?.price_list_version ?? null,
@@ -160,6 +174,7 @@ export const grantRows: ExpectedModel = {
     const sales = keptRows<typeof grants, ReturnType<typeof soldGrant>>(grants, emit);
     /** Their rate is that of their sale, which may be corrected after them. */
     const refunds: (() => ExpectedRow<typeof grants>)[] = [];
+    const news = new Map<string, News>();
     const apply = byType({
       CreditsGranted: (event) => sales.set(`${event.stream} ${event.data.grant_id}`, soldGrant(event)),
       SaleDetailsAdded: ({ stream, data: { grant_id, details } }) => {
@@ -181,8 +196,10 @@ export const grantRows: ExpectedModel = {
           sale.refunded_credits += BigInt(event.data.credits);
           sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
         }
-        refunds.push(() => refundedGrant(event, sale));
+        const { refund_id, dispute } = event.data;
+        refunds.push(() => refundedGrant(event, sale, news.get(`${event.stream} ${refund_id}`) ?? dispute));
       },
+      DisputeChanged: ({ stream, data }) => void news.set(`${stream} ${data.refund_id}`, data),
       RefundReversed: (event) => {
         const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
         if (sale !== undefined) {
@@ -200,12 +217,13 @@ export const grantRows: ExpectedModel = {
   },
 };
 
-/** Claims without an effect or a release. */
+/** Claims without an effect or a release, and transfers on their way. */
 export const openClaimRows: ExpectedModel = {
   name: 'open_claims',
-  tables: [openClaims],
+  tables: [openClaims, openTransfers],
   start: (emit) => {
     const claims = keptRows(openClaims, emit);
+    const transfers = keptRows(openTransfers, emit);
     const end = ({ data }: Moved) => void claims.take(paymentStream(data));
     const apply = byType({
       PaymentClaimed: ({ stream, data: { tenant_id, kind, claimed_at } }) =>
@@ -214,22 +232,32 @@ export const openClaimRows: ExpectedModel = {
       CreditsGranted: end,
       CreditsRefunded: end,
       RefundReversed: end,
+      CreditsTransferredOut: ({ stream, data: { transfer_id, to_tenant_id, credits, created_at } }) => {
+        const from_tenant_id = accountOf(stream) ?? '';
+        transfers.set(transfer_id, { transfer_id, from_tenant_id, to_tenant_id, credits, created_at });
+      },
+      CreditsTransferredIn: ({ data }) => void transfers.take(data.transfer_id),
     });
-    return { apply, finish: claims.emitAll };
+    const finish = (): void => {
+      claims.emitAll();
+      transfers.emitAll();
+    };
+    return { apply, finish };
   },
 };
 
 type Granted = AuditedEventOf<'CreditsGranted'>;
 type Refunded = AuditedEventOf<'CreditsRefunded'>;
 type Reversed = AuditedEventOf<'RefundReversed'>;
-type Adjusted = AuditedEventOf<'CreditsAdjusted'>;
+type Sent = AuditedEventOf<'CreditsTransferredOut'>;
+type Received = AuditedEventOf<'CreditsTransferredIn'>;
 type Burned = AuditedEventOf<'CreditsBurned'>;
 
 type Posting = Omit<ExpectedRow<typeof ledger>, 'ordinal'>;
 
 /** What every posting has; a burn fills in the rest. */
 const posting = (
-  event: Granted | Refunded | Reversed | Adjusted | Burned,
+  event: Granted | Refunded | Reversed | Sent | Received | AuditedEventOf<'CreditsAdjusted'> | Burned,
   of: { readonly id: string; readonly kind: string; readonly credits_delta: number },
 ): Posting => ({
   ...noneOf(ledger.columns),
@@ -279,7 +307,23 @@ const reversalRow = (event: Reversed): Posting => {
   };
 };
 
-const adjustmentRow = (event: Adjusted): Posting => {
+const sentRow = (event: Sent): Posting => {
+  const { transfer_id, to_tenant_id, credits, reason } = event.data;
+  return {
+    ...posting(event, { id: transfer_id, kind: 'transfer_out', credits_delta: 0 - credits }),
+    details: { other_tenant_id: to_tenant_id, reason },
+  };
+};
+
+const receivedRow = (event: Received): Posting => {
+  const { transfer_id, from_tenant_id, credits } = event.data;
+  return {
+    ...posting(event, { id: transfer_id, kind: 'transfer_in', credits_delta: credits }),
+    details: { other_tenant_id: from_tenant_id },
+  };
+};
+
+const adjustmentRow = (event: AuditedEventOf<'CreditsAdjusted'>): Posting => {
   const { adjustment_id, credits, reason, allow_negative } = event.data;
   return {
     ...posting(event, { id: adjustment_id, kind: 'admin_adjustment', credits_delta: credits }),
@@ -349,6 +393,8 @@ export const ledgerRows: ExpectedModel = {
       CreditsGranted: (event) => add(saleRow(event)),
       CreditsRefunded: (event) => add(refundRow(event)),
       RefundReversed: (event) => add(reversalRow(event)),
+      CreditsTransferredOut: (event) => add(sentRow(event)),
+      CreditsTransferredIn: (event) => add(receivedRow(event)),
       CreditsAdjusted: (event) => add(adjustmentRow(event)),
       CreditsBurned: (event) => usageInLedger(event).forEach(add),
     });
@@ -441,7 +487,7 @@ export const llmCostRows: ExpectedModel = {
   },
 };
 
-type Movement = AuditedEventOf<'CreditsBurned' | 'CreditsAdjusted'>;
+type Movement = AuditedEventOf<'CreditsBurned' | 'CreditsAdjusted'> | Sent | Received;
 
 /** In the place of a dimension that a movement does not have. */
 const NONE = 'none';
@@ -450,6 +496,10 @@ const dimensionsOf = ({ type, stream, data }: Movement) => {
   const place = { day: data.created_at.slice(0, 10), tenant_id: accountOf(stream) ?? '' };
   if (type === 'CreditsAdjusted') {
     const words = { kind: 'admin_adjustment', operation: 'admin_adjustment', category: 'adjustment' };
+    return { ...place, ...words, extraction_mode: NONE, billing_type: NONE, task_id: NONE };
+  }
+  if (type !== 'CreditsBurned') {
+    const words = { kind: 'transfer', operation: 'transfer', category: 'adjustment' };
     return { ...place, ...words, extraction_mode: NONE, billing_type: NONE, task_id: NONE };
   }
   const { operation, category, extraction_mode, billing_type, task_id } = data;
@@ -495,6 +545,8 @@ export const usageRows: ExpectedModel = {
     const apply = byType({
       // A gift counts below zero: it is no consumption.
       CreditsAdjusted: (event) => void (dayOf(event).credits -= BigInt(event.data.credits)),
+      CreditsTransferredOut: (event) => void (dayOf(event).credits += BigInt(event.data.credits)),
+      CreditsTransferredIn: (event) => void (dayOf(event).credits -= BigInt(event.data.credits)),
       CreditsBurned: (event) => {
         const [day, { data }] = [dayOf(event), event];
         day.pages += BigInt(data.pages);
@@ -504,8 +556,7 @@ export const usageRows: ExpectedModel = {
       },
     });
     const finish = (): void => {
-      days.emitAll();
-      documents.emitAll();
+      for (const rows of [days, documents]) rows.emitAll();
     };
     return { apply, finish };
   },

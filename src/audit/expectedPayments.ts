@@ -50,7 +50,10 @@ const told = <Value>(value: Value | undefined, before: Value): Value => value ??
 type Money = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed'>;
 
 const SIDES = { CreditsGranted: 'sale', CreditsRefunded: 'refund', RefundReversed: 'refund' } as const;
-const KINDS = { CreditsGranted: 'sale', CreditsRefunded: 'refund', RefundReversed: 'reversal' } as const;
+const kindOf = ({ type, data }: Money): string => {
+  if (type === 'CreditsRefunded') return data.dispute === undefined ? 'refund' : 'dispute';
+  return type === 'CreditsGranted' ? 'sale' : 'reversal';
+};
 
 const idOf = (event: Money): string => {
   if (event.type === 'CreditsRefunded') return event.data.refund_id;
@@ -83,7 +86,8 @@ const draftOf = (event: Money, sale: SaleBook, booked_at: string): Draft => {
   return {
     head: {
       ...{ tenant_id: accountOf(stream) ?? '', position, line: 0, grant_id: idOf(event) },
-      ...{ kind: KINDS[type], side: SIDES[type], sale_id: data.grant_id, credits: times(data.credits) },
+      ...{ kind: kindOf(event), side: SIDES[type], sale_id: data.grant_id, credits: times(data.credits) },
+      dispute_fee_minor: event.type === 'CreditsRefunded' ? (event.data.dispute?.fee_minor ?? 0) : 0,
       ...{ currency: data.currency, provider: data.provider, provider_txn_id: data.provider_txn_id },
       ...{ price_list_version: list, occurred_at: data.occurred_at, created_at: data.created_at, booked_at },
     },
@@ -144,6 +148,7 @@ const addFacts = (
       ...first,
       head: {
         ...{ ...first.head, position: event.position, line, kind: 'correction', side, credits: 0 },
+        dispute_fee_minor: 0,
         ...{ created_at, booked_at: bookedAt(created_at) },
       },
       ...{ hasGross: true, sums, tax },
@@ -154,6 +159,15 @@ const addFacts = (
     draft.payout = told(details.payout_id, draft.payout);
   }
 };
+
+/** The fee of a dispute that became known after it. */
+const feeLine = ({ stream, position, data }: AuditedEventOf<'DisputeChanged'>, booked_at: string): Line => ({
+  ...{ ...NO_SUMS, tenant_id: accountOf(stream) ?? '', position, line: 0, grant_id: data.refund_id },
+  ...{ kind: 'dispute', side: 'fee', sale_id: data.grant_id, credits: 0, price_list_version: null },
+  ...{ currency: data.currency, provider: data.provider, provider_txn_id: data.provider_txn_id },
+  ...{ occurred_at: data.created_at, created_at: data.created_at, booked_at },
+  dispute_fee_minor: data.fee_minor - data.previous_fee_minor,
+});
 
 /** Money that came and went, by a second writing of the rules of closed months. */
 export const paymentRows: ExpectedModel = {
@@ -178,6 +192,10 @@ export const paymentRows: ExpectedModel = {
       CreditsGranted: draw,
       CreditsRefunded: draw,
       RefundReversed: draw,
+      DisputeChanged: (event) => {
+        const { fee_minor, previous_fee_minor, created_at } = event.data;
+        if (fee_minor !== previous_fee_minor) emit(paymentLines, feeLine(event, open.bookedAt(created_at)));
+      },
       SaleDetailsAdded: (event) => addFacts(saleOf(event), event, open),
       SaleRateBooked: (event) => {
         for (const draft of saleOf(event).drafts)

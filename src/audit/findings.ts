@@ -17,6 +17,7 @@ const CHECKS = {
   refund: 'no refund exceeds its sale',
   books: 'months were closed in order, and every closed month has the figures that the log gives',
   claim: 'every sale and refund matches its claim, and every claim was settled',
+  transfer: 'credits that one tenant sent to another arrived there, once and all of them',
   identity: 'no payment, charge, adjustment or operation took effect twice',
   version: 'published versions have no gaps',
   work: 'delivered work was billed, undelivered work was not',

@@ -30,6 +30,8 @@ type Coins = readonly [gross: bigint, vat: bigint, fee: bigint];
 /** The auditor's own record of a lot; the rules are those of the report, written a second time. */
 interface BookedLot {
   readonly id: string;
+  /** The sale or gift that it comes from, maybe another tenant's. */
+  readonly from: string;
   readonly position: bigint;
   kind: 'priced' | 'gift' | 'unpriced';
   readonly currency: string;
@@ -45,6 +47,8 @@ interface BookedLot {
   ever: bigint;
   paid: Coins;
   back: Coins;
+  /** Fees of disputes, minor units. */
+  disputed: bigint;
 }
 
 /** What one posting did, by currency. */
@@ -58,17 +62,30 @@ export interface Moves {
   readonly vatDue: Map<string, bigint>;
   /** The lots that are not as before. */
   readonly touched: Set<BookedLot>;
+  /** What disputes cost more. */
+  cost: bigint;
 }
+
+/** Credits of a lot on their way to another tenant. */
+export type Parcel = Pick<BookedLot, 'from' | 'kind' | 'currency' | 'rate' | 'price' | 'credits' | 'value'>;
 
 export interface MarginBook {
   readonly lots: BookedLot[];
   hole: bigint;
+  /** What is between the tenants of one log, by transfer: all their books share it. */
+  readonly transit: Map<string, readonly Parcel[]>;
 }
+
+export const newMarginBook = (transit: MarginBook['transit']): MarginBook => ({
+  lots: [],
+  hole: 0n,
+  transit,
+});
 
 export const noWorth = (): Worth => ({ net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n });
 const noMoves = (): Moves => ({
   ...{ trueUps: new Map(), used: new Map(), vatDue: new Map(), touched: new Set() },
-  ...{ refunded: 0n, booked: 0n },
+  ...{ refunded: 0n, booked: 0n, cost: 0n },
 });
 const leftOf = ({ credits, gone }: BookedLot): bigint => credits - gone;
 
@@ -214,11 +231,30 @@ const giveBack = (
   return true;
 };
 
+/** What the disputes of a lot cost, micro-USD. */
+const feesOf = ({ worth, disputed }: BookedLot): bigint => worth([0n, 0n, disputed]).fee;
+
+/** A fee of a dispute, minor units: beside what was paid for the lot. */
+const payFee = (
+  book: MarginBook,
+  { id, fee }: { readonly id: string; readonly fee: number },
+  moves: Moves,
+): boolean => {
+  const lot = book.lots.find((one) => one.id === id);
+  if (lot === undefined || fee === 0) return false;
+  const before = feesOf(lot);
+  lot.disputed += BigInt(fee);
+  moves.touched.add(lot);
+  moves.cost += feesOf(lot) - before;
+  return true;
+};
+
 /** A lot after its money or its rate turned out otherwise, as if it had always been so; the rest is made up for. */
 const restate = (lot: BookedLot, change: (lot: BookedLot) => void, moves: Moves): void => {
-  const [paid, back] = [lot.worth(lot.paid), lot.worth(lot.back)];
+  const [paid, back, fees] = [lot.worth(lot.paid), lot.worth(lot.back), feesOf(lot)];
   change(lot);
   const [paidNow, backNow] = [lot.worth(lot.paid), lot.worth(lot.back)];
+  moves.cost = feesOf(lot) - fees;
   moves.booked = paidNow.net - paid.net;
   moves.refunded = backNow.net - back.net;
   moves.vatDue.set(lot.currency, paidNow.vat - paid.vat - (backNow.vat - back.vat));
@@ -299,18 +335,26 @@ const saleLot = (data: Of<'CreditsGranted'>, position: bigint): BookedLot => {
   const price = data.price_per_1000_credits;
   const worth = worthAt({ rate, price, digits: minorUnitDigits(data.currency) ?? 2 });
   return {
-    ...{ id: data.grant_id, position, currency: data.currency, rate, worth },
+    ...{ id: data.grant_id, from: data.grant_id, position, currency: data.currency, rate, worth },
     kind: rate === null ? 'unpriced' : 'priced',
     price: rate === null ? null : price,
     ...{ credits: BigInt(data.credits), gone: 0n, value: worth(coinsOf(data)), shown: noWorth() },
-    ...{ ever: BigInt(data.credits), paid: coinsOf(data), back: NO_COINS },
+    ...{ ever: BigInt(data.credits), paid: coinsOf(data), back: NO_COINS, disputed: 0n },
   };
 };
 
 const giftLot = (data: Of<'CreditsAdjusted'>, position: bigint): BookedLot => ({
-  ...{ id: data.adjustment_id, position, kind: 'gift', currency: '', rate: null, price: null },
+  ...{
+    id: data.adjustment_id,
+    from: data.adjustment_id,
+    position,
+    kind: 'gift',
+    currency: '',
+    rate: null,
+    price: null,
+  },
   ...{ worth: noWorth, credits: BigInt(data.credits), gone: 0n, value: noWorth(), shown: noWorth() },
-  ...{ ever: BigInt(data.credits), paid: NO_COINS, back: NO_COINS },
+  ...{ ever: BigInt(data.credits), paid: NO_COINS, back: NO_COINS, disputed: 0n },
 });
 
 type Learnt = Extract<AnyEvent, { type: 'SaleDetailsAdded' | 'SaleRateBooked' }>;
@@ -331,6 +375,87 @@ const learn = (book: MarginBook, { type, data }: Learnt, moves: Moves): boolean 
   return true;
 };
 
+/** Packs credits for another tenant, those of one sale first, else as they would be used. */
+const pack = (book: MarginBook, data: Of<'CreditsTransferredOut'>, moves: Moves): void => {
+  let wanted = BigInt(data.credits);
+  const parcels: Parcel[] = [];
+  const rank = (lot: BookedLot): number => (lot.from === data.of_grant ? 0 : 1);
+  for (const lot of [...book.lots].sort((a, b) => rank(a) - rank(b))) {
+    const left = leftOf(lot);
+    const credits = wanted < left ? wanted : left;
+    if (credits === 0n) continue;
+    const before = rest(lot);
+    const value = each((part) => (credits === left ? before[part] : floorOf(before[part] * credits, left)));
+    moves.touched.add(lot);
+    const { from, kind, currency, rate, price } = lot;
+    parcels.push({ from, kind, currency, rate, price, credits, value });
+    restart(
+      lot,
+      left - credits,
+      each((part) => before[part] - value[part]),
+    );
+    wanted -= credits;
+  }
+  book.hole += wanted;
+  book.transit.set(data.transfer_id, parcels);
+};
+
+/** Puts what another tenant sent into its own lot, if that is here, or into a new one; a hole is filled first. */
+const unpack = (
+  book: MarginBook,
+  { id, position }: { readonly id: string; readonly position: bigint },
+  moves: Moves,
+): void => {
+  for (const [n, parcel] of (book.transit.get(id) ?? []).entries()) {
+    const own = book.lots.find((one) => one.id === parcel.from);
+    const lot: BookedLot = own ?? {
+      ...{
+        ...parcel,
+        id: `${id}:${String(n).padStart(6, '0')}`,
+        position,
+        credits: 0n,
+        value: noWorth(),
+        gone: 0n,
+        shown: noWorth(),
+      },
+      ...{ worth: noWorth, ever: parcel.credits, paid: NO_COINS, back: NO_COINS, disputed: 0n },
+    };
+    if (own === undefined) book.lots.push(lot);
+    moves.touched.add(lot);
+    const before = rest(lot);
+    restart(
+      lot,
+      leftOf(lot) + parcel.credits,
+      each((part) => before[part] + parcel.value[part]),
+    );
+    const filled = book.hole < parcel.credits ? book.hole : parcel.credits;
+    if (filled > 0n) remove(lot, filled, moves);
+    book.hole -= filled;
+  }
+  book.transit.delete(id);
+};
+
+/** What is not about one sale. */
+const postOther = (book: MarginBook, event: Posted, moves: Moves): Moves | undefined => {
+  switch (event.type) {
+    case 'CreditsTransferredOut':
+      pack(book, event.data, moves);
+      return moves;
+    case 'CreditsTransferredIn':
+      unpack(book, { id: event.data.transfer_id, position: event.position }, moves);
+      return moves;
+    case 'CreditsAdjusted':
+      if (event.data.credits > 0) openLot(book, giftLot(event.data, event.position), moves);
+      else takeBack(book, -BigInt(event.data.credits), moves);
+      return moves;
+    case 'CreditsBurned':
+      useUp(book, BigInt(event.data.credits), moves);
+      return moves;
+    default:
+      return undefined;
+  }
+};
+
 /** Enters one event into a tenant's book; undefined where it moves no credits or money. */
 export const post = (book: MarginBook, event: Posted): Moves | undefined => {
   const moves = noMoves();
@@ -345,23 +470,21 @@ export const post = (book: MarginBook, event: Posted): Moves | undefined => {
     case 'SaleRateBooked':
       return learn(book, event, moves) ? moves : undefined;
     case 'CreditsRefunded': {
-      const { grant_id: id, credits } = event.data;
+      const { grant_id: id, credits, dispute } = event.data;
       giveBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
+      if (dispute !== undefined) payFee(book, { id, fee: dispute.fee_minor }, moves);
       return moves;
+    }
+    case 'DisputeChanged': {
+      const { grant_id: id, fee_minor, previous_fee_minor } = event.data;
+      return payFee(book, { id, fee: fee_minor - previous_fee_minor }, moves) ? moves : undefined;
     }
     case 'RefundReversed': {
       const { grant_id: id, credits } = event.data;
       putBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
       return moves;
     }
-    case 'CreditsAdjusted':
-      if (event.data.credits > 0) openLot(book, giftLot(event.data, event.position), moves);
-      else takeBack(book, -BigInt(event.data.credits), moves);
-      return moves;
-    case 'CreditsBurned':
-      useUp(book, BigInt(event.data.credits), moves);
-      return moves;
     default:
-      return undefined;
+      return postOther(book, event, moves);
   }
 };

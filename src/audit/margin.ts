@@ -21,13 +21,15 @@ import {
   marginDays,
   marginDeficits,
   marginLots,
+  marginTransit,
 } from '../../projections/marginTables.ts';
 import { marginLotDays, marginUses } from '../../projections/recognition.ts';
 import { allZero, type Exact, noSums, type RowOf, sumsOf } from '../../projections/engine/table.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
 import type { BillingRate, BillingTerms } from '../../domain/billingConfig.ts';
 import { type Findings, wrong } from './findings.ts';
-import { type MarginBook, type Moves, post, standOf } from './lots.ts';
+import { type MarginBook, type Moves, newMarginBook, type Parcel, post } from './lots.ts';
+import { entryOf, recognition } from './recognised.ts';
 
 type Burn = RowOf<typeof BURN_SUMS, Exact>;
 type Booking = RowOf<typeof BOOKING_SUMS, Exact>;
@@ -54,7 +56,7 @@ const staleAt = (day: string | null, occurredAt: string): bigint => {
 const laterBooking = (
   event: AuditedEventOf<'SaleDetailsAdded' | 'SaleRateBooked'>,
   book: MarginBook,
-  { booked, refunded }: Moves,
+  { booked, refunded, cost }: Moves,
 ): Map<string, Booking> => {
   const { currency = '' } = book.lots.find(({ id }) => id === event.data.grant_id) ?? {};
   if (event.type === 'SaleDetailsAdded') {
@@ -64,7 +66,9 @@ const laterBooking = (
   const { previous_rate, previous_rate_date: before, fx_rate_date: after, sale_occurred_at: at } = event.data;
   const without_rate = previous_rate === null ? -1n : 0n;
   const stale_rate = staleAt(after, at) - staleAt(before, at);
-  return new Map([[currency, { ...NO_BOOKING, booked, refunded, without_rate, stale_rate }]]);
+  return new Map([
+    [currency, { ...NO_BOOKING, booked, refunded, without_rate, stale_rate, dispute_fee: cost }],
+  ]);
 };
 
 const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBook): Booking => {
@@ -84,9 +88,15 @@ const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBoo
 /** What a sale, a refund or its reversal books in its own currency; nothing of its own for an adjustment. */
 const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
   if (event.type === 'CreditsRefunded') {
-    const { currency, gross_amount_minor } = event.data;
+    const { currency, gross_amount_minor, dispute } = event.data;
     const own = { refunded: moves.refunded, refunds: 1n, refunded_minor: BigInt(gross_amount_minor) };
-    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
+    const fee = { dispute_fee: moves.cost, dispute_fee_minor: BigInt(dispute?.fee_minor ?? 0) };
+    return new Map([[currency, { ...NO_BOOKING, ...own, ...fee }]]);
+  }
+  if (event.type === 'DisputeChanged') {
+    const { currency, fee_minor, previous_fee_minor } = event.data;
+    const dispute_fee_minor = BigInt(fee_minor - previous_fee_minor);
+    return new Map([[currency, { ...NO_BOOKING, dispute_fee: moves.cost, dispute_fee_minor }]]);
   }
   if (event.type === 'RefundReversed') {
     const { currency, gross_amount_minor } = event.data;
@@ -108,83 +118,56 @@ export const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves)
 };
 
 const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow<typeof marginLots> => ({
-  ...{ tenant_id, lot_id: lot.id, position: lot.position, currency: lot.currency },
+  ...{ tenant_id, lot_id: lot.id, origin: lot.from, position: lot.position, currency: lot.currency },
   ...{ fx_rate: lot.rate, price: lot.price, credits: lot.credits, used: lot.gone, ...lot.value },
   ...{ issued: lot.ever, paid_gross: lot.paid[0], paid_vat: lot.paid[1], paid_fee: lot.paid[2] },
   ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
+  disputed_fee: lot.disputed,
 });
 
-/** The text key of an event's entry in the journal, and what it is about. */
-const entryOf = ({ type, data }: AuditedEvent): { readonly kind: string; readonly entry_id: string } => {
-  if (type === 'CreditsGranted') return { kind: 'sale', entry_id: data.grant_id };
-  if (type === 'SaleDetailsAdded') return { kind: 'sale_details', entry_id: data.grant_id };
-  if (type === 'SaleRateBooked')
-    return { kind: data.previous_rate === null ? 'rate' : 'rate_correction', entry_id: data.grant_id };
-  if (type === 'CreditsRefunded') return { kind: 'refund', entry_id: data.refund_id };
-  if (type === 'RefundReversed') return { kind: 'reversal', entry_id: data.reversal_id };
-  if (type === 'CreditsAdjusted') return { kind: 'adjustment', entry_id: data.adjustment_id };
-  return { kind: 'use', entry_id: '' };
-};
+const parcelRow = (
+  at: { readonly transfer_id: string; readonly part: number },
+  { from: origin, currency, rate: fx_rate, price, credits, value }: Parcel,
+): ExpectedRow<typeof marginTransit> => ({ ...at, origin, currency, fx_rate, price, credits, ...value });
 
-/** Sums by lot and day, and by what the use of a day was for. */
-const recognition = (emit: Emit) => {
-  const lotDays = keptRows<typeof marginLotDays, ExpectedSum<typeof marginLotDays>>(marginLotDays, emit);
-  const uses = keptRows<typeof marginUses, ExpectedSum<typeof marginUses>>(marginUses, emit);
-  const stands = new Map<MarginBook['lots'][number], ReturnType<typeof standOf>>();
-  const noteLots = (tenant_id: string, day: string, { touched }: Moves): void => {
-    for (const lot of touched) {
-      const row = lotDays.at(`${tenant_id} ${lot.id} ${day}`, () => ({
-        ...noSums(marginLotDays.columns),
-        ...{ tenant_id, lot_id: lot.id, day, currency: lot.currency },
-      }));
-      const [before, now] = [stands.get(lot), standOf(lot)];
-      if (before === undefined) row.lots += 1n;
-      row.credits += now.credits - (before?.credits ?? 0n);
-      row.paid += now.paid - (before?.paid ?? 0n);
-      row.deferred += now.deferred - (before?.deferred ?? 0n);
-      stands.set(lot, now);
-    }
-  };
-  const noteUse = (tenant_id: string, day: string, used: Used): void => {
-    const { data, position, moves } = used;
-    if (data.credits === 0) return;
-    const { project_id, operation, billing_type } = data;
-    const api_key_id = data.api_key_id ?? '';
-    const key = [day, tenant_id, project_id, api_key_id, operation, billing_type];
-    const row = uses.at(JSON.stringify(key), () => ({
-      ...noSums(marginUses.columns),
-      ...{ day, tenant_id, project_id, api_key_id, operation, billing_type, last_position: position },
-    }));
-    row.last_position = position;
-    row.operations += 1n;
-    row.pages += BigInt(data.pages - data.free_pages);
-    row.credits += BigInt(data.credits);
-    for (const { net, fee } of moves.used.values()) {
-      row.net += net;
-      row.fee += fee;
-    }
-  };
-  return {
-    noteLots,
-    noteUse,
-    emitAll: (): void => {
-      lotDays.emitAll();
-      uses.emitAll();
-    },
-  };
-};
+interface Entered {
+  readonly tenant: string;
+  readonly book: MarginBook;
+  readonly moves: Moves;
+  readonly booked_at: string;
+}
 
-type Used = Pick<AuditedEventOf<'CreditsBurned'>, 'data' | 'position'> & { readonly moves: Moves };
+/** Credits of an event's transfer while they are on their way. */
+const parcelsOf = (transit: MarginBook['transit'], { data }: AuditedEvent): readonly Parcel[] | undefined =>
+  'transfer_id' in data ? transit.get(data.transfer_id) : undefined;
+
+/** What is left when all was posted: lots, holes, and credits on their way. */
+const emitStand = (
+  emit: Emit,
+  {
+    books,
+    transit,
+  }: { readonly books: ReadonlyMap<string, MarginBook>; readonly transit: MarginBook['transit'] },
+): void => {
+  for (const [tenant_id, { lots, hole }] of books) {
+    for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
+    if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
+  }
+  for (const [transfer_id, parcels] of transit)
+    for (const [part, parcel] of parcels.entries())
+      emit(marginTransit, parcelRow({ transfer_id, part }, parcel));
+};
 
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */
 export const marginRows: ExpectedModel = {
   name: 'margin',
   tables: [
-    ...[marginLots, marginDeficits, marginBurns, marginBookings, marginDays, marginBooks],
+    ...[marginLots, marginDeficits, marginTransit, marginBurns, marginBookings, marginDays, marginBooks],
     ...[marginLotDays, marginUses],
   ],
   start: (emit) => {
     const books = new Map<string, MarginBook>();
+    const transit: MarginBook['transit'] = new Map();
     const open = openBooks();
     const recognised = recognition(emit);
     const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
@@ -201,25 +184,17 @@ export const marginRows: ExpectedModel = {
       row.last_position = position;
       for (const name of SUMMED) row[name] += sums[name] ?? 0n;
     };
-    const apply = (event: AuditedEvent): void => {
-      open.see(event);
-      const tenant = accountOf(event.stream);
-      if (tenant === undefined) return;
-      const book = books.get(tenant) ?? { lots: [], hole: 0n };
-      books.set(tenant, book);
-      const moves = post(book, event);
-      if (moves === undefined || !('created_at' in event.data)) return;
+    const enter = (event: AuditedEvent, { tenant, book, moves, booked_at }: Entered): void => {
+      if (!('created_at' in event.data)) return;
       const { created_at } = event.data;
-      const booked_at = open.bookedAt(created_at);
       const placeOf = (currency: string) => ({ position: event.position, currency, created_at, booked_at });
-      const day = booked_at.slice(0, 10);
-      recognised.noteLots(tenant, day, moves);
+      recognised.noteLots(event, booked_at.slice(0, 10), { tenant, moves, book });
       if (event.type === 'CreditsBurned') {
         for (const [currency, sums] of burnRows(moves)) {
           emit(marginBurns, { ...placeOf(currency), ...sums });
           addToDay(placeOf(currency), sums);
         }
-        recognised.noteUse(tenant, day, { ...event, moves });
+        recognised.noteUse(tenant, booked_at.slice(0, 10), { ...event, moves });
         return;
       }
       for (const [currency, sums] of bookingRows(event, book, moves)) {
@@ -228,11 +203,22 @@ export const marginRows: ExpectedModel = {
         addToDay(placeOf(currency), sums);
       }
     };
+    const apply = (event: AuditedEvent): void => {
+      open.see(event);
+      const tenant = accountOf(event.stream);
+      if (tenant === undefined || !('created_at' in event.data)) return;
+      const book = books.get(tenant) ?? newMarginBook(transit);
+      books.set(tenant, book);
+      const { created_at } = event.data;
+      const booked_at = open.bookedAt(created_at);
+      const day = booked_at.slice(0, 10);
+      const arriving = parcelsOf(transit, event);
+      const moves = post(book, event);
+      recognised.noteParcels(event, day, arriving ?? parcelsOf(transit, event) ?? []);
+      if (moves !== undefined) enter(event, { tenant, book, moves, booked_at });
+    };
     const finish = (): void => {
-      for (const [tenant_id, { lots, hole }] of books) {
-        for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
-        if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
-      }
+      emitStand(emit, { books, transit });
       const opens_at = open.opensAt();
       if (opens_at !== undefined) emit(marginBooks, { stream: 'books', opens_at });
       days.emitAll();

@@ -18,7 +18,12 @@ interface SaleBook {
 }
 
 /** Credits and minor units. */
-type Taken = Pick<SaleBook, 'credits' | 'gross' | 'vat' | 'fee'>;
+export type Taken = Pick<SaleBook, 'credits' | 'gross' | 'vat' | 'fee'> & {
+  /** A dispute as it is known now; undefined: it is none. */
+  dispute: AuditedEventOf<'CreditsRefunded'>['data']['dispute'];
+  /** Revision of the reversal that a dispute was won by. */
+  wonAt?: bigint;
+};
 
 /** One tenant's account, added up by the auditor. */
 export interface AccountBook {
@@ -183,7 +188,9 @@ const checkInForce = (books: Books, tenant: string, event: Held | Burned): void 
 
 /** After an event that takes, nothing may be overdrawn. */
 export const checkAvailable = (
-  event: AuditedEventOf<'CreditsHeld' | 'CreditsBurned' | 'CreditsRefunded' | 'CreditsAdjusted'>,
+  event: AuditedEventOf<
+    'CreditsHeld' | 'CreditsBurned' | 'CreditsRefunded' | 'CreditsTransferredOut' | 'CreditsAdjusted'
+  >,
   { findings }: Books,
   book: AccountBook,
 ): void => {
@@ -462,7 +469,8 @@ export const bookRate = (
   of.sale = { ...sale, fx_rate_to_usd: data.fx_rate_to_usd, fx_rate_date: data.fx_rate_date };
 };
 
-const LIMITS = [
+/** What a refund takes of its sale, and a reversal gives back: as the books, events and findings call it. */
+export const LIMITS = [
   ['credits', 'credits', 'credits'],
   ['gross', 'gross_amount_minor', 'amount'],
   ['vat', 'vat_amount_minor', 'VAT'],
@@ -491,39 +499,12 @@ export const refund = (event: Refunded, books: Books, book: AccountBook): void =
   of.refunds.set(data.refund_id, {
     ...{ credits: data.credits, gross: data.gross_amount_minor },
     ...{ vat: data.vat_amount_minor, fee: data.provider_fee_minor },
+    dispute: data.dispute,
   });
   for (const [sum, member, word] of LIMITS) {
     of[sum] += data[member];
     const limit = of.sale[member] ?? 0;
     if (of[sum] > limit)
       say(`The refunds of sale ${data.grant_id} exceed its ${word}.`, `at most ${limit}`, of[sum]);
-  }
-};
-
-/** Gives no more back than its refund took, and to the sale that it was a refund of. */
-export const reverse = (event: AuditedEventOf<'RefundReversed'>, books: Books, book: AccountBook): void => {
-  const { data } = event;
-  books.findings.checked('refund');
-  checkTimes(books, event);
-  takeOnce(books, event, {
-    identity: `reversal ${data.reversal_id}`,
-    message: `Reversal ${data.reversal_id} was made twice.`,
-  });
-  const say = wrong(books.findings, 'refund', event);
-  const of = book.sales.get(data.grant_id);
-  const left = of?.refunds.get(data.refund_id);
-  if (of === undefined || left === undefined) {
-    say(`It reverses ${data.refund_id}, which was no refund of ${data.grant_id}.`);
-    return;
-  }
-  if (data.currency !== of.sale.currency)
-    say('It is in another currency than its sale.', of.sale.currency, data.currency);
-  if (data.vat_amount_minor > data.gross_amount_minor) say('Its VAT exceeds its amount.');
-  for (const [sum, member, word] of LIMITS) {
-    of[sum] -= data[member];
-    const before = left[sum];
-    left[sum] -= data[member];
-    if (left[sum] < 0)
-      say(`The reversals of refund ${data.refund_id} exceed its ${word}.`, `at most ${before}`, data[member]);
   }
 };

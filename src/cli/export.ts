@@ -68,9 +68,10 @@ export const addMonthExport = (program: Command): void => {
     .option('--json', 'print a line of JSON for each file')
     .addHelpText(
       'after',
-      '\njournal: double entry. payments: money that came and went. focus: use by day, tenant, project and key, in ' +
-        'the columns\nof FOCUS 1.2. Rows are by date of booking: a closed month has the same bytes each time, an ' +
-        'open one is written anew.\nmanifest.json has rows, sums, SHA-256 and the position in the log of each file.',
+      '\njournal: double entry. payments: money that came and went. statements: what each tenant had and used. ' +
+        'focus:\nuse by day, tenant, project and key, in the columns of FOCUS 1.2. Rows are by date of booking: a ' +
+        'closed month\nhas the same bytes each time, an open one is written anew. manifest.json has rows, sums, ' +
+        'SHA-256 and the position\nin the log of each file.',
     )
     .action(command(exportMonths));
 };

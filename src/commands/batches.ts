@@ -16,7 +16,7 @@ import type { Delivered, HandedOver, ToQueue, WorkPlan, WorkRequest } from './wo
 import { namedWork } from './queue.ts';
 import { reused, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
-import { ABANDONED_AFTER_MS, takePlace } from './places.ts';
+import { ABANDONED_AFTER_MS, takePlace } from '../writer/places.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';

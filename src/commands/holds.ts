@@ -15,6 +15,7 @@ import { SYSTEM } from '../writer/commandMeta.ts';
 import type { NotNow } from '../writer/decideBatch.ts';
 import type { Payments } from './payments.ts';
 import { type Sweeper, sweeperOf } from '../writer/sweeper.ts';
+import { finishTransfer, type Leaving } from './transfers.ts';
 import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** The accounts whose credits are held, and their log. */
@@ -244,6 +245,8 @@ export interface HoldSweeperDeps {
   readonly openHoldsBefore: (now: string, limit: number) => Promise<readonly OpenHold[]>;
   /** Payment streams claimed before `before` whose claim has neither an effect nor a release. */
   readonly openClaimsBefore: (before: string, limit: number) => Promise<readonly string[]>;
+  /** Credits that left a tenant before `before` and did not arrive at the other. */
+  readonly openTransfersBefore: (before: string, limit: number) => Promise<readonly Leaving[]>;
   /** Books rates of sales that had none. Left out: nothing is sold here without one. */
   readonly priceSales?: () => Promise<number>;
   readonly everyMs?: number;
@@ -254,9 +257,11 @@ export interface HoldSweeperDeps {
 interface SweepReport {
   readonly released: number;
   readonly finished: number;
+  /** Transfers that a crash had left between two tenants. */
+  readonly arrived: number;
   /** Sales that got a rate. */
   readonly priced: number;
-  /** Holds and claims that could not be settled now; the next sweep tries again. */
+  /** Holds, claims and transfers that could not be settled now; the next sweep tries again. */
   readonly left: number;
 }
 
@@ -268,8 +273,8 @@ const HOLDS_PAGE = 500;
 const CLAIM_AGE_MS = 60_000;
 
 /**
- * Releases holds that ran out, settles claims that a crash left open, and books rates of sales that had none. Runs
- * safely beside others.
+ * Releases holds that ran out, settles claims and transfers that a crash left open, and books rates of sales that had
+ * none. Runs safely beside others.
  */
 export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper =>
   sweeperOf(() => sweepHolds(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });
@@ -281,9 +286,12 @@ const sweepHolds = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
   const before = laterBy(now, -CLAIM_AGE_MS);
   const claims = await deps.openClaimsBefore(before, HOLDS_PAGE);
   const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream));
-  const left = holds.length + claims.length - released - finished;
+  const transfers = await deps.openTransfersBefore(before, HOLDS_PAGE);
+  const arrive = finishTransfer({ accounts: deps.writer, clock: deps.clock });
+  const arrived = await settleEach(deps, transfers, arrive);
+  const left = holds.length + claims.length + transfers.length - released - finished - arrived;
   const priced = (await deps.priceSales?.()) ?? 0;
-  const report = { released, finished, priced, left };
+  const report = { released, finished, arrived, priced, left };
   deps.onSweep?.(report);
   return report;
 };

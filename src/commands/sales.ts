@@ -1,6 +1,8 @@
 import {
+  type AccountCommand,
   type AccountEventOf,
   type AccountRejection,
+  type Dispute,
   type GrantCredits,
   type PaymentIdentity,
   paymentKey,
@@ -281,7 +283,10 @@ interface RefundRequest extends PaymentIdentity {
   readonly reason?: string | null | undefined;
 }
 
-type RefundsDeps = Pick<SalesDeps, 'clock' | 'payments' | 'claimantOf'>;
+type RefundsDeps = Pick<SalesDeps, 'clock' | 'payments' | 'claimantOf'> & {
+  /** Brings credits of the sale back from other tenants; something else than undefined: not now. */
+  readonly broughtBack: (command: RefundCredits) => Promise<NotNow | undefined>;
+};
 
 const refundCommand = (
   { clock }: RefundsDeps,
@@ -339,6 +344,8 @@ export const refundCredits =
     const ahead = timeInFuture(occurred_at, meta.now, 'occurred_at');
     if (ahead !== undefined) return { kind: 'rejected', rejection: ahead };
     const command = refundCommand(deps, body, { occurred_at, meta });
+    const notNow = await deps.broughtBack(command);
+    if (notNow !== undefined) return notNow;
     const { outcome, credited } = await deps.payments.refundCredits(command);
     const isUnknown = outcome.kind === 'rejected' && outcome.rejection.code === 'original_grant_not_found';
     if (isUnknown && (await isOfAnother(deps, command)))
@@ -346,6 +353,95 @@ export const refundCredits =
     if (outcome.kind !== 'done') return outcome;
     const { kind, state, position } = outcome;
     return { kind, ...refundIn(state, command), balance: state.balance, credited, position };
+  };
+
+/** A dispute as a caller tells of it. */
+interface DisputeRequest extends PaymentIdentity {
+  readonly original_provider_txn_id: string;
+  readonly status: Dispute['status'];
+  readonly gross_amount_minor?: number | null | undefined;
+  readonly fee_minor?: number | null | undefined;
+}
+
+interface DisputesDeps extends RefundsDeps {
+  readonly accounts: Pick<AccountWriter, 'execute'>;
+}
+
+/** The dispute as a refund of its sale. All requests about one dispute of one sale are the same refund. */
+const disputeCommand = (
+  { clock }: Pick<DisputesDeps, 'clock'>,
+  body: DisputeRequest,
+  { tenant_id, meta }: { readonly tenant_id: string; readonly meta: CommandMeta },
+): RefundCredits => {
+  const { provider, provider_txn_id, original_provider_txn_id } = body;
+  return {
+    type: 'RefundCredits',
+    meta,
+    data: {
+      ...{ tenant_id, refund_id: clock.newId('dsp'), provider, provider_txn_id },
+      ...{ original_provider: provider, original_provider_txn_id },
+      ...{ credits: null, currency: null, gross_amount_minor: body.gross_amount_minor ?? null },
+      ...{ vat_amount_minor: null, provider_fee_minor: 0 },
+      dispute: { status: body.status, fee_minor: body.fee_minor ?? 0 },
+      fingerprint: digestOf('dispute', {
+        provider: provider.toLowerCase(),
+        provider_txn_id,
+        original_provider_txn_id,
+      }),
+      ...{ reason: null, occurred_at: meta.now },
+    },
+  };
+};
+
+/** Whose sale was disputed, or why it cannot be said. A dispute that is known names its sale. */
+const disputedSale = async (
+  { claimantOf }: Pick<DisputesDeps, 'claimantOf'>,
+  { provider, provider_txn_id, original_provider_txn_id }: DisputeRequest,
+): Promise<{ readonly tenant_id: string } | Refused<RefundRejection>> => {
+  const intent = (await claimantOf({ provider, provider_txn_id }))?.intent;
+  const isAnother =
+    intent?.type === 'RefundCredits' &&
+    intent.data.dispute !== undefined &&
+    intent.data.original_provider_txn_id !== original_provider_txn_id;
+  if (isAnother) {
+    const members = ['original_provider_txn_id'];
+    return { kind: 'rejected', rejection: { code: 'idempotency_key_reused', members } };
+  }
+  const sale = await claimantOf({ provider, provider_txn_id: original_provider_txn_id });
+  return sale?.kind === 'sale' ? sale : { kind: 'rejected', rejection: { code: 'original_grant_not_found' } };
+};
+
+type DisputeDone = Paid & { readonly tenant_id: string } & ReturnType<typeof refundIn>;
+
+/** Records a dispute, or news of one: it takes back what is there, and a dispute that was won gives it back again. */
+export const recordDispute =
+  (deps: DisputesDeps) =>
+  async (
+    body: DisputeRequest,
+    meta: CommandMeta,
+  ): Promise<DisputeDone | Refused<RefundRejection> | NotNow> => {
+    const of = await disputedSale(deps, body);
+    if ('rejection' in of) return of;
+    const { tenant_id } = of;
+    const command = disputeCommand(deps, body, { tenant_id, meta });
+    const notNow = await deps.broughtBack(command);
+    if (notNow !== undefined) return notNow;
+    const first = await deps.payments.refundCredits(command);
+    if (first.outcome.kind !== 'done') return first.outcome;
+    const { provider, provider_txn_id, status, gross_amount_minor = null, fee_minor } = body;
+    const told: AccountCommand = {
+      type: 'TellDispute',
+      data: {
+        ...{ tenant_id, provider, provider_txn_id, status, gross_amount_minor },
+        ...{ fee_minor: fee_minor ?? 0, reversal_id: deps.clock.newId('rev') },
+      },
+      meta: derivedMeta(meta, `dispute ${meta.now}`),
+    };
+    const outcome = first.credited ? first.outcome : await deps.accounts.execute(told);
+    if (outcome.kind !== 'done') return outcome;
+    const { kind, state, position } = outcome;
+    const credited = outcome.events.length > 0;
+    return { kind, tenant_id, ...refundIn(state, command), balance: state.balance, credited, position };
   };
 
 /** A reversal as a caller tells of it; without amounts it is all that is left of the refund. */

@@ -32,7 +32,7 @@ import { fateOfSecrets, getOrAside } from '../writer/setAside.ts';
 import type { KeptDays } from '../../domain/retention.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
-import { ABANDONED_AFTER_MS, type PlaceRequest, takePlace } from './places.ts';
+import { ABANDONED_AFTER_MS, type PlaceRequest, takePlace } from '../writer/places.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 

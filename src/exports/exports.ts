@@ -1,10 +1,11 @@
-import { monthAfter, monthBounds } from '../../domain/books.ts';
+import { monthAfter, monthBounds, type Opening } from '../../domain/books.ts';
 import { decimalOf } from '../../domain/kernel/amounts.ts';
 import { type JournalSettings, linesOf, pairsOf } from '../../domain/journal.ts';
 import type { SqlRow, SqlTx, SqlValue } from '../../projections/engine/ports.ts';
-import { pick, rowReader } from '../../projections/engine/table.ts';
+import { pick, rowReader, textOf as textIn } from '../../projections/engine/table.ts';
 import { entryPages, journalEntries } from '../../projections/journal.ts';
 import { paymentLines } from '../../projections/paymentLines.ts';
+import { statementOfTenant } from '../../projections/statements.ts';
 import { marginUses } from '../../projections/recognition.ts';
 
 /** `whole`: a whole number as text. `usd`: US dollars as text with 6 decimals. All else is text. */
@@ -24,6 +25,8 @@ export type ExportRow = readonly ExportCell[];
 interface Asked {
   readonly month: string;
   readonly settings: JournalSettings;
+  /** Where the books open along the log. */
+  readonly openings: readonly Opening[];
 }
 
 /** What can be exported of a month. */
@@ -229,10 +232,50 @@ async function* focusPages(sql: SqlTx, { month }: Asked): AsyncGenerator<readonl
     yield rows.map(readUse).map((use) => FOCUS.map(([, cell]) => cell(use, month)));
 }
 
+const STATEMENT_COLUMNS = [
+  ...[column('tenant_id'), column('kind'), column('booked_at'), column('id')],
+  ...[column('project_id'), column('api_key_id'), column('currency')],
+  ...[sum('opening_credits', 'whole'), sum('credits', 'whole'), sum('closing_credits', 'whole')],
+  ...[sum('pages', 'whole'), sum('gross_amount_minor', 'whole')],
+];
+
+/** A tenant's statement: its balances, then what moved them. Nothing where nothing was ever posted. */
+const statementRows = (
+  tenant_id: string,
+  { opening_balance_credits: opening, position, lines }: Statement,
+): readonly ExportRow[] => {
+  if (position === null) return [];
+  const moved = lines.reduce((total, { credits }) => total + credits, 0);
+  const closing = String(opening + moved);
+  return [
+    [tenant_id, 'balance', null, null, null, null, null, String(opening), null, closing, null, null],
+    ...lines.map((line) => [
+      ...[tenant_id, line.kind, line.booked_at, line.id, line.project_id, line.api_key_id, line.currency],
+      ...[null, String(line.credits), null, String(line.pages), textOf(line.gross_amount_minor)],
+    ]),
+  ];
+};
+
+type Statement = Awaited<ReturnType<ReturnType<typeof statementOfTenant>>>;
+
+async function* statementPages(sql: SqlTx, { month, openings }: Asked): AsyncGenerator<readonly ExportRow[]> {
+  const bounds = monthBounds(month);
+  const tenants: Walked = {
+    chosen: 'select tenant_id from read.balances where created_at between $1 and $2',
+    key: { tenant_id: 'text' },
+  };
+  for await (const rows of walk(sql, tenants, ['', bounds.to]))
+    for (const row of rows) {
+      const tenant_id = textIn(row, 'tenant_id');
+      yield statementRows(tenant_id, await statementOfTenant(sql)({ tenant_id, ...bounds, openings }));
+    }
+}
+
 /** By name; one more is one entry here. */
 export const EXPORTS = {
   journal: { format: null, columns: JOURNAL_COLUMNS, pages: journalPages },
   payments: { format: null, columns: PAYMENT_COLUMNS, pages: paymentPages },
+  statements: { format: null, columns: STATEMENT_COLUMNS, pages: statementPages },
   focus: {
     format: `FOCUS ${FOCUS_VERSION}`,
     columns: FOCUS.map(([one]) => one),

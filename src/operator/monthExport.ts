@@ -8,6 +8,10 @@ import { decimalOf } from '../../domain/kernel/amounts.ts';
 import type { KnownLog } from '../../domain/ports/log.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { generations, hasRegistry } from '../../projections/engine/registry.ts';
+import { balancesProjector } from '../../projections/balances.ts';
+import { grantsProjector } from '../../projections/grants.ts';
+import { ledgerProjector } from '../../projections/ledger.ts';
+import { openingsIn } from '../queries/log.ts';
 import { marginProjector } from '../../projections/margin.ts';
 import { paymentsProjector } from '../../projections/paymentLines.ts';
 import { booksIn } from '../commands/books.ts';
@@ -65,7 +69,11 @@ interface ExportParts {
 /** Up to which position the read models have what is exported; null: nothing yet. */
 const readUpTo = async (sql: Sql): Promise<bigint | null> => {
   if (!(await hasRegistry(sql))) return null;
-  const names = [marginProjector.name, paymentsProjector.name];
+  const names = [
+    ...[marginProjector, paymentsProjector, balancesProjector, grantsProjector, ledgerProjector].map(
+      ({ name }) => name,
+    ),
+  ];
   const positions = (await generations(sql))
     .filter(({ name, serves }) => serves && names.includes(name))
     .map(({ position }) => position ?? 0n);
@@ -112,7 +120,8 @@ export const exportMonth =
       for await (const item of laidOutItems(parts, layout, month)) await sent(item);
       return;
     }
-    for await (const rows of EXPORTS[what].pages(parts.sql, { month, settings: parts.journal })) {
+    const openings = await openingsIn(parts.feed);
+    for await (const rows of EXPORTS[what].pages(parts.sql, { month, settings: parts.journal, openings })) {
       signal.throwIfAborted();
       await sent({ rows });
     }

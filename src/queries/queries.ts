@@ -40,7 +40,7 @@ import {
 import type * as costs from '../../projections/costs.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs.ts';
 import { journalEntries, journalSums } from '../../projections/journal.ts';
-import { lateFlows, marginFlows } from '../../projections/marginFlows.ts';
+import { lateFlows, lotsOfGrant, marginFlows } from '../../projections/marginFlows.ts';
 import { deferredRevenue, deferredTotals } from '../../projections/recognition.ts';
 import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
 import { documentedPayment, statementOfTenant } from '../../projections/statements.ts';
@@ -62,6 +62,7 @@ export interface Queries {
   readonly openHoldsOfTenant: On<typeof balances.openHoldsOfTenant>;
   readonly grantById: On<typeof grantById>;
   readonly grantsOfTenant: On<typeof grantsOfTenant>;
+  readonly lotsOfGrant: On<typeof lotsOfGrant>;
   readonly usageOfTenant: On<typeof ledger.usageOfTenant>;
   readonly ledgerOfTenant: On<typeof ledger.ledgerOfTenant>;
   readonly usageStats: On<typeof usageStats>;
@@ -213,6 +214,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   openHoldsOfTenant: openHoldsOfTenant(sql),
   grantById: grantById(sql),
   grantsOfTenant: grantsOfTenant(sql),
+  lotsOfGrant: lotsOfGrant(sql),
   usageOfTenant: usageOfTenant(sql),
   ledgerOfTenant: ledgerOfTenant(sql),
   usageStats: usageStats(sql),
@@ -244,8 +246,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),
-  payments: payments(sql),
-  paymentSums: paymentSums(sql),
+  ...{ payments: payments(sql), paymentSums: paymentSums(sql) },
   taxSums: taxSums(sql),
   statementOfTenant: statementOfTenant(sql),
   documentedPayment: documentedPayment(sql),

@@ -35,11 +35,12 @@ import type { ServiceStateBody } from '../api/serviceSchemas.ts';
 import { projectionsStatus } from '../operator/log.ts';
 import { openClaims } from '../operator/records.ts';
 import { claimantOf } from '../commands/paymentClaims.ts';
+import { broughtBackFor, transferCredits } from '../commands/transfers.ts';
 import { convertDocument } from '../commands/convert.ts';
 import { operations } from '../commands/operations.ts';
 import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
-import { refundCredits, reverseRefund, sellCredits } from '../commands/sales.ts';
+import { recordDispute, refundCredits, reverseRefund, sellCredits } from '../commands/sales.ts';
 import { correctRates, priceSales } from '../commands/saleRates.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { lastRunOfSubject } from '../../projections/evaluations.ts';
@@ -208,6 +209,19 @@ const papersOf = ({
   waitFor: (position, options) => runner.waitFor(position, options),
 });
 
+/** What sales, refunds, disputes and transfers need. */
+const salesDeps = (from: Context, { clock }: Pick<ReturnType<typeof workDeps>, 'clock'>) => ({
+  ...{ reference: from.reference, clock, payments: from.payments, accounts: from.accounts },
+  ...{ claimantOf: claimantOf(from.parts.log), store: from.parts.log },
+  broughtBack: broughtBackFor({
+    ...{ accounts: from.accounts, clock },
+    lotsOfGrant: async (grantId) => {
+      await from.reads.settleAll();
+      return from.queries.lotsOfGrant(grantId);
+    },
+  }),
+});
+
 /** Everything that the routes call. */
 export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Array): ApiDeps => {
   const { parts, registry, savedConfigs } = from;
@@ -215,19 +229,14 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
   const uploadParts = uploadCommands(from, work);
   const pipelines = pipelineCommands({ ...work, documents: from.documents }, uploadParts, from.secretBox);
   const batches = batchCommands(from, work);
-  const sales = {
-    reference: from.reference,
-    clock: work.clock,
-    payments: from.payments,
-    accounts: from.accounts,
-    claimantOf: claimantOf(parts.log),
-    store: parts.log,
-  };
+  const sales = salesDeps(from, work);
   return {
     accounts: from.accounts,
     sellCredits: sellCredits(sales),
     ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
     refundCredits: refundCredits(sales),
+    recordDispute: recordDispute(sales),
+    transferCredits: transferCredits(sales),
     reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
     ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },
     keys: from.authenticator,

@@ -21,7 +21,7 @@ import { isThere, seenEvents } from '../../domain/eventLog/witness.ts';
 import { isWellFormedKey } from '../../domain/apiKey.ts';
 import { expiredHolds } from '../../projections/balances.ts';
 import { salesBookedAt, salesWithoutRate } from '../../projections/grants.ts';
-import { openClaimsBefore } from '../../projections/openClaims.ts';
+import { openClaimsBefore, openTransfersBefore } from '../../projections/openClaims.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
 import { booksCommands } from '../commands/books.ts';
 import {
@@ -200,14 +200,15 @@ const commandParts = {
       clock: from.clock,
       openHoldsBefore: expiredHolds(sql),
       openClaimsBefore: openClaimsBefore(sql),
+      openTransfersBefore: openTransfersBefore(sql),
       priceSales: priceSales(from.saleRates),
       onSweep: (report) => {
         count('hold', 'settled', report.released);
         count('claim', 'settled', report.finished);
+        count('transfer', 'settled', report.arrived);
         count('sale_rate', 'settled', report.priced);
         count('hold_or_claim', 'left', report.left);
-        if (report.released + report.finished + report.priced + report.left > 0)
-          logger.info({ msg: 'sweep', ...report });
+        if (Object.values(report).some((n) => n > 0)) logger.info({ msg: 'sweep', ...report });
       },
       onError: unlessDiverged((err) => logger.error({ msg: 'sweep failed', err })),
     });

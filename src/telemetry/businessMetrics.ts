@@ -491,6 +491,7 @@ export type CountSwept = (what: Swept, outcome: 'settled' | 'left', count: numbe
 const SHOWN = [
   ['hold', 'settled'],
   ['claim', 'settled'],
+  ['transfer', 'settled'],
   ['sale_rate', 'settled'],
   ['hold_or_claim', 'left'],
   ['upload', 'settled'],

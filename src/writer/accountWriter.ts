@@ -23,7 +23,7 @@ import { type Outcome, type WriterOptions, writerRules } from './decideBatch.ts'
 import { type Forgotten, streamWriter, type WriterLimits } from './streamWriter.ts';
 
 /** Raise it when `evolve` or the state's shape changes: snapshots of other versions are ignored. */
-const ACCOUNT_REDUCER_VERSION = 6;
+const ACCOUNT_REDUCER_VERSION = 7;
 
 /** Snapshots of accounts, in a store. */
 export const accountSnapshots = (
@@ -58,6 +58,8 @@ const READ_AGAIN = [
   'saleKeys',
   'refunds',
   'reversals',
+  'sent',
+  'received',
   'adjustments',
   'charges',
   'recalled',

@@ -174,6 +174,73 @@ describe('the audit of forged events in a chain that holds', () => {
       'RefundReversed',
       (data, balance) => ({ ...data, credits: 0, refund_id: 'rfd_none', balance_after: balance }),
     ],
+    [
+      'news of a dispute that had ended',
+      'refund',
+      'DisputeChanged',
+      (data) => ({ ...data, status: 'won', previous_status: 'lost' }),
+    ],
+    [
+      'a second fee of a dispute',
+      'refund',
+      'DisputeChanged',
+      (data) => ({
+        ...data,
+        status: 'lost',
+        previous_status: 'lost',
+        previous_fee_minor: 1_500,
+        fee_minor: 1,
+      }),
+    ],
+    [
+      'a dispute that was never opened',
+      'refund',
+      'DisputeChanged',
+      (data) => ({ ...data, refund_id: 'dsp_none' }),
+    ],
+    [
+      'a dispute that is won a second time',
+      'refund',
+      'RefundReversed',
+      (data, balance) => ({
+        ...data,
+        dispute: true,
+        reversal_id: 'rev_2',
+        credits: 0,
+        balance_after: balance,
+      }),
+    ],
+    [
+      'credits that nobody sent',
+      'transfer',
+      'CreditsTransferredIn',
+      (data, balance) => ({
+        ...data,
+        transfer_id: 'trf_none',
+        balance_after: balance + Number(data['credits']),
+      }),
+    ],
+    [
+      'a transfer that arrives twice',
+      'transfer',
+      'CreditsTransferredIn',
+      (data, balance) => ({ ...data, balance_after: balance + Number(data['credits']) }),
+    ],
+    [
+      'a transfer that is sent twice',
+      'transfer',
+      'CreditsTransferredOut',
+      (data, balance) => ({ ...data, idempotency_key: 'again', credits: 1, balance_after: balance - 1 }),
+    ],
+    [
+      'credits that left and did not arrive',
+      'transfer',
+      'CreditsTransferredOut',
+      (data, balance) => ({
+        ...{ ...data, transfer_id: 'trf_lost', idempotency_key: 'lost', credits: 1 },
+        ...{ balance_after: balance - 1, created_at: MADE_AT },
+      }),
+    ],
     ['a plan that does not follow', 'owner', 'PlanSet', (data) => ({ ...data, previous_plan: 'enterprise' })],
   ];
   for (const [name, check, type, change] of cases)

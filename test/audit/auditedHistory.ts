@@ -28,8 +28,9 @@ import { apiKeyStream } from '../../domain/apiKey.ts';
 import { keptDays } from '../../domain/retention.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { reportAudit } from '../../src/commands/audits.ts';
-import { takePlace } from '../../src/commands/places.ts';
+import { takePlace } from '../../src/writer/places.ts';
 import { deliveryStreams, pruneDeliveries, webhookStreams } from '../../src/commands/webhooks.ts';
+import { disputes, done, sending, transfers } from './moneyHistory.ts';
 import { untilProcessEnds } from '../support/processEnd.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
@@ -53,12 +54,6 @@ const IMPOSSIBLE = JSON.stringify({
   properties: { passport_number: { type: 'string' } },
   required: ['passport_number'],
 });
-
-const done = async (api: Client, path: string, json: object) => {
-  const reply = await api.call('post', path, { json });
-  expect(reply.status, `${path} ${reply.text}`).to.be.lessThan(300);
-  return reply;
-};
 
 const publications = async (api: Client, { log }: Parts): Promise<void> => {
   const data = { base: 'EUR', rates: { USD: '1.0842', JPY: '161.8' }, source: 'ecb' };
@@ -112,10 +107,13 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
         ...{ provider_txn_id: randomUUID(), gross_amount_minor: 50 },
       });
   }
+  await disputes(api, original);
   for (const credits of [700, -200])
     await done(api, `/v1/admin/tenants/${tenant_id}/adjust-credits`, { credits, reason: 'goodwill' });
   const hole = { credits: -100, reason: 'charged back', allow_negative: true };
-  await done(api, `/v1/admin/tenants/overdrawn/adjust-credits`, hole);
+  for (const tenant of ['overdrawn', 'merged'])
+    await done(api, `/v1/admin/tenants/${tenant}/adjust-credits`, hole);
+  await transfers(api, { tenant_id, original });
   await done(api, '/v1/billing/dspy-examples-charge', { tenant_id, idempotency_key: 'export-1' });
   // Part of a sale is refunded, its fee becomes known, and then its rate turns out to be wrong.
   await done(api, '/v1/billing/refunds', {
@@ -407,7 +405,7 @@ const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Pro
   await writer.execute({ ...burn, data: { ...burn.data, delivered }, meta: metaNow() });
 };
 
-/** An open hold, a burn without its usage event, and a claim that its request has not acted on yet. */
+/** An open hold, a burn without its usage event, credits on their way, and a claim that its request did not act on. */
 const unfinished = async ({ log }: Parts): Promise<void> => {
   const writer = accountWriter({ store: log });
   const meta = metaNow();
@@ -421,6 +419,7 @@ const unfinished = async ({ log }: Parts): Promise<void> => {
   };
   await writer.execute({ ...command, data, meta });
   await burnedUnrecorded(log, writer);
+  await writer.execute(sending(RICH, POOR, metaNow()));
   await writer.close();
   const identity = { provider: 'stripe', provider_txn_id: 'under way' };
   const tenantOf = () => POOR;

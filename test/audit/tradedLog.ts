@@ -8,7 +8,7 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { EventFeed, FeedItem, RecordedEvent } from '../../domain/ports/log.ts';
 import { encodeEvents } from '../../src/writer/append.ts';
-import { charge, hold, meta, NOW, sell } from '../support/money/moneyCommands.ts';
+import { charge, hold, meta, NOW, receive, sell } from '../support/money/moneyCommands.ts';
 
 const FEE = asCredits(100);
 const CODECS = new Map(
@@ -157,18 +157,32 @@ export const tradedLog = (): TradedLog => {
       append(`extraction-${event.data.operation_id}`, tenant, [completed(tenant, event.data)]);
   };
 
+  const decide = (tenant: string, command: AccountCommand): void => {
+    const decision = account.decide(stateOf(tenant), command);
+    if (decision.kind === 'rejected' || decision.events.length === 0) return;
+    if (!claim(tenant, command)) return;
+    states.set(tenant, decision.events.reduce(account.evolve, stateOf(tenant)));
+    append(accountStream(tenant), tenant, decision.events);
+    for (const event of decision.events) {
+      aroundWork(tenant, event);
+      if (event.type !== 'CreditsTransferredOut') continue;
+      const { transfer_id, to_tenant_id: tenant_id, credits } = event.data;
+      decide(tenant_id, {
+        ...receive(credits),
+        data: { tenant_id, transfer_id, from_tenant_id: tenant, credits },
+      });
+    }
+  };
+
   return {
     events,
     stateOf,
     execute: (tenant, asked) => {
+      // What was sent arrives by itself.
+      if (asked.type === 'ReceiveCredits') return;
+      const own = asked.type === 'SendCredits' && { transfer_id: `${tenant}_${asked.data.transfer_id}` };
       const fitting = priced(asked);
-      const command = { ...fitting, data: { ...fitting.data, tenant_id: tenant } } as AccountCommand;
-      const decision = account.decide(stateOf(tenant), command);
-      if (decision.kind === 'rejected' || decision.events.length === 0) return;
-      if (!claim(tenant, command)) return;
-      states.set(tenant, decision.events.reduce(account.evolve, stateOf(tenant)));
-      append(accountStream(tenant), tenant, decision.events);
-      for (const event of decision.events) aroundWork(tenant, event);
+      decide(tenant, { ...fitting, data: { ...fitting.data, ...own, tenant_id: tenant } } as AccountCommand);
     },
     subscribe: async function* (): AsyncGenerator<FeedItem> {
       for (const event of events) yield await Promise.resolve({ kind: 'event', event } as const);

@@ -15,10 +15,10 @@ const micro = fc.bigInt({ min: -50_000_000n, max: 50_000_000n });
 const moved: fc.Arbitrary<Moved> = fc.record({
   kind: fc.constantFrom(...ENTRY_KINDS),
   provider: fc.constantFrom('stripe', 'Adyen', null),
-  ...{ paid: micro, vat_due: micro, true_up: micro, net: micro, fee: micro },
+  ...{ paid: micro, vat_due: micro, true_up: micro, dispute_fee: micro, net: micro, fee: micro },
 });
 
-const NOTHING = { provider: null, paid: 0n, vat_due: 0n, true_up: 0n, net: 0n, fee: 0n };
+const NOTHING = { provider: null, paid: 0n, vat_due: 0n, true_up: 0n, dispute_fee: 0n, net: 0n, fee: 0n };
 const code = (name: keyof typeof DEFAULT_JOURNAL.accounts) => DEFAULT_JOURNAL.accounts[name].code;
 
 describe('an entry of the journal', () => {
@@ -40,9 +40,18 @@ describe('an entry of the journal', () => {
       linesOf(pairsOf(DEFAULT_JOURNAL, { ...NOTHING, kind, true_up: 7n })).map((line) => line.code)[1];
     expect(ENTRY_KINDS.map(truedUpTo)).to.deep.equal([
       ...[code('revenue'), code('revenue'), code('revenue'), code('fx_difference')],
-      ...[code('refunds'), code('refunds'), code('forfeited'), code('revenue')],
+      ...[code('refunds'), code('refunds'), code('refunds'), code('forfeited')],
+      ...[code('revenue'), code('revenue')],
     ]);
     expect(() => entryKindOf('gift')).to.throw('gift is no kind of journal entry');
+  });
+
+  it('has the fee of a dispute as a cost that the provider kept', () => {
+    const lines = linesOf(pairsOf(DEFAULT_JOURNAL, { ...NOTHING, kind: 'dispute', dispute_fee: 15n }));
+    expect(lines.map((line) => [line.code, line.debit, line.credit])).to.deep.equal([
+      [code('dispute_fees'), 15n, 0n],
+      [code('clearing'), 0n, 15n],
+    ]);
   });
 
   it('has the clearing account of its payment provider, in any case of its name', () => {

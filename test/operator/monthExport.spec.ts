@@ -134,7 +134,7 @@ describe('exports of three generated years', () => {
           true,
         ]);
       }
-    expect(before.size).to.equal(54);
+    expect(before.size).to.equal(18 * EXPORT_NAMES.length);
   });
 
   it('have the sums of the reports in each month', async () => {
@@ -180,6 +180,23 @@ describe('exports of three generated years', () => {
     }
     expect(lines).to.be.greaterThan(300);
     expect(uses).to.be.greaterThan(30);
+  });
+
+  it('state balances that begin in each month where the one before it ended', async () => {
+    let [posted, closedWith] = [0, '0'];
+    for (const month of months) {
+      const statements = (await write({ what: 'statements', month })).exported;
+      const {
+        opening_credits: opening = '0',
+        credits: moves = '0',
+        closing_credits: closing = '0',
+      } = statements.sums;
+      expect(BigInt(opening) + BigInt(moves), month).to.equal(BigInt(closing));
+      expect(opening, `${month} begins where the month before it ended`).to.equal(closedWith);
+      closedWith = closing;
+      posted += statements.rows;
+    }
+    expect(posted).to.be.greaterThan(200);
   });
 
   it('say the same in Parquet as in CSV', async () => {

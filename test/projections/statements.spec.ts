@@ -201,8 +201,12 @@ describe('statements of a large account', () => {
 });
 
 describe('a statement', () => {
+  const KINDS = [
+    ...(['sale', 'refund', 'reversal', 'transfer_out', 'transfer_in'] as const),
+    ...(['admin_adjustment', 'usage'] as const),
+  ];
   const line = fc.record({
-    kind: fc.constantFrom('sale', 'refund', 'reversal', 'admin_adjustment', 'usage' as const),
+    kind: fc.constantFrom(...KINDS),
     booked_at: fc.constant(null),
     id: fc.constant(null),
     document: fc.constant(null),
@@ -225,7 +229,8 @@ describe('a statement', () => {
       fc.property(figures, (drawn) => {
         const one = statementOf(drawn);
         const moved = one.purchased_credits - one.refunded_credits + one.adjusted_credits - one.used_credits;
-        expect(one.opening_balance_credits + moved).to.equal(one.closing_balance_credits);
+        const sent = one.transferred_credits;
+        expect(one.opening_balance_credits + moved + sent).to.equal(one.closing_balance_credits);
         let balance = one.opening_balance_credits;
         for (const row of one.items) {
           balance += row.credits;

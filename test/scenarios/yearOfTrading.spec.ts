@@ -64,6 +64,8 @@ describe('a year of trading', () => {
     const count = (type: string) => events.filter((event) => event.type === type).length;
     expect(count('CreditsGranted')).to.be.greaterThan(300);
     expect(count('CreditsRefunded')).to.be.greaterThan(80);
+    expect(count('DisputeChanged')).to.be.greaterThan(10);
+    expect(count('CreditsTransferredIn')).to.be.greaterThan(20);
     expect(count('CreditsAdjusted')).to.be.greaterThan(120);
     expect(count('CreditsBurned')).to.be.greaterThan(1_000);
   });
@@ -88,7 +90,8 @@ describe('a year of trading', () => {
         provider_fees_usd: usd(plain.fee),
         net_revenue_usd: usd(plain.net),
         refunds_usd: usd(plain.trueUp),
-        margin_usd: usd(plain.net + plain.trueUp - modelCost),
+        dispute_fees_usd: usd(plain.disputeFee),
+        margin_usd: usd(plain.net + plain.trueUp - plain.disputeFee - modelCost),
       });
       expect(report.gap_breakdown, what).to.deep.equal({
         fx_rate_usd: usd(plain.amount - plain.implied),
@@ -97,9 +100,10 @@ describe('a year of trading', () => {
         promo_usd: usd(-plain.gift * 1_000n),
         unpriced_usd: usd(-plain.unpriced * 1_000n),
         refund_true_up_usd: usd(plain.trueUp),
+        dispute_fee_usd: usd(-plain.disputeFee),
         rounding_usd: usd(plain.net - plain.amount + plain.fee),
       });
-      expect(report.fx_effect_usd, what).to.equal(usd(plain.net + plain.trueUp - list));
+      expect(report.fx_effect_usd, what).to.equal(usd(plain.net + plain.trueUp - plain.disputeFee - list));
       expect(report.deferred_revenue_usd, what).to.equal(usd(plain.deferred));
     }
   });

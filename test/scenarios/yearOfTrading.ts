@@ -1,5 +1,5 @@
 import { keptAt } from '../../domain/kernel/history.ts';
-import type { AccountCommand } from '../../domain/account/messages.ts';
+import type { AccountCommand, ReceiveCredits } from '../../domain/account/messages.ts';
 import { account } from '../../domain/account/account.ts';
 import { NEW_ACCOUNT, type AccountState } from '../../domain/account/state.ts';
 import { fxRateOn, fxRates, type FxRatesState } from '../../domain/fxRates.ts';
@@ -60,6 +60,8 @@ const traders = (random: Random, rates: FxRatesState) => {
   const events: ProjectedEvent[] = [];
   const sold: Sold[] = [];
   const refunded: Refunded[] = [];
+  const disputed: Refunded[] = [];
+  const onTheWay: ReceiveCredits['data'][] = [];
 
   const execute = (tenant: string, command: AccountCommand): boolean => {
     const state = states.get(tenant) ?? NEW_ACCOUNT;
@@ -159,6 +161,61 @@ const traders = (random: Random, rates: FxRatesState) => {
     });
   };
 
+  /** News of a dispute: its end, or its fee. */
+  const tellDispute = ({ tenant, txn }: Refunded, at: string): void =>
+    void execute(tenant, {
+      type: 'TellDispute',
+      meta: { ...metaOf(), now: at },
+      data: {
+        ...{ tenant_id: tenant, provider: 'stripe', provider_txn_id: txn, reversal_id: `rev_${txn}_${at}` },
+        ...{ status: random.pick(['opened', 'won', 'lost']), gross_amount_minor: null },
+        fee_minor: random.pick([0, 1_500]),
+      },
+    });
+
+  /** A sale is disputed, or there is news of one that was. */
+  const dispute = (txn: string, at: string): void => {
+    if (sold.length === 0) return;
+    if (disputed.length > 0 && random.next() < 0.5) {
+      tellDispute(random.pick(disputed), at);
+      return;
+    }
+    const { tenant, txn: original } = random.pick(sold);
+    const done = execute(tenant, {
+      type: 'RefundCredits',
+      meta: { ...metaOf(), now: at },
+      data: {
+        ...{ tenant_id: tenant, refund_id: `dsp_${txn}`, provider: 'stripe', provider_txn_id: txn },
+        ...{ original_provider: 'stripe', original_provider_txn_id: original, currency: null, credits: null },
+        ...{ gross_amount_minor: null, vat_amount_minor: null, provider_fee_minor: 0 },
+        dispute: { status: 'opened', fee_minor: random.pick([0, 2_000]) },
+        ...{ fingerprint: txn, reason: null, occurred_at: at },
+      },
+    });
+    if (done) disputed.push({ tenant, txn });
+  };
+
+  /** Credits go to another tenant, the oldest or those of a sale, and arrive at once or later. */
+  const transfer = (from: string, id: string, at: string): void => {
+    const to = random.pick(TENANTS.filter((one) => one !== from));
+    const transfer_id = `trf_${id}`;
+    const some = random.next() < 0.3 ? null : asCredits(random.between(1, 8_000));
+    const of = random.pick([undefined, ...sold])?.txn;
+    const isSent = execute(from, {
+      type: 'SendCredits',
+      meta: { ...metaOf(), now: at },
+      data: {
+        ...{ tenant_id: from, transfer_id, to_tenant_id: to, credits: some, idempotency_key: id },
+        ...{ fingerprint: id, reason: 'year', ...(of === undefined ? {} : { of_grant: `grt_${of}` }) },
+      },
+    });
+    const left = events.at(-1);
+    if (isSent && left?.type === 'CreditsTransferredOut')
+      onTheWay.push({ tenant_id: to, transfer_id, from_tenant_id: from, credits: left.data.credits });
+    for (const data of onTheWay.splice(0, random.between(0, onTheWay.length)))
+      execute(data.tenant_id, { type: 'ReceiveCredits', meta: { ...metaOf(), now: at }, data });
+  };
+
   const adjust = (tenant: string, id: string, at: string): void => {
     const credits = random.next() < 0.5 ? random.between(1, 3_000) : -random.between(1, 6_000);
     execute(tenant, {
@@ -183,13 +240,19 @@ const traders = (random: Random, rates: FxRatesState) => {
     });
   };
 
-  return { events, sell, refund, reverse, adjust, burn };
+  return { events, sell, refund, reverse, dispute, transfer, adjust, burn };
 };
 
-/** A year of four tenants in three currencies: sales, burns, refunds in all forms, reversals, gifts and clawbacks. */
+/**
+ * A year of four tenants in three currencies: sales, burns, refunds in all forms, reversals, disputes, transfers, gifts
+ * and clawbacks.
+ */
 export const yearOfTrading = (seed: number, movements: number): readonly ProjectedEvent[] => {
   const random = seededRandom(seed);
-  const { events, sell, refund, reverse, adjust, burn } = traders(random, ratesOfTheYear(random));
+  const { events, sell, refund, reverse, dispute, transfer, adjust, burn } = traders(
+    random,
+    ratesOfTheYear(random),
+  );
   for (let n = 0; n < movements; n += 1) {
     const at = new Date(START + Math.floor(((n + random.next()) / movements) * 365 * DAY_MS)).toISOString();
     const tenant = random.pick(TENANTS);
@@ -197,7 +260,9 @@ export const yearOfTrading = (seed: number, movements: number): readonly Project
     if (dice < 0.12) sell(tenant, `pi_${n}`, at);
     else if (dice < 0.18) refund(`re_${n}`, at);
     else if (dice < 0.2) reverse(`rev_${n}`, at);
-    else if (dice < 0.26) adjust(tenant, `adj-${n}`, at);
+    else if (dice < 0.22) dispute(`dp_${n}`, at);
+    else if (dice < 0.25) transfer(tenant, `trf-${n}`, at);
+    else if (dice < 0.31) adjust(tenant, `adj-${n}`, at);
     else burn(tenant, `burn-${n}`, at);
   }
   return events;

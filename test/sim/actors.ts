@@ -1,3 +1,4 @@
+import type { DisputeStatus } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import { documentIdOfOperation } from '../../domain/operation.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
@@ -143,7 +144,9 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
         return requests[actor.kind]({ ...asked, path, ...howOf(on, actor) });
       }
       case 'money':
-        return requests.adjust({ ...asked, credits: actor.credits });
+        return actor.sendsTo === undefined
+          ? requests.adjust({ ...asked, credits: actor.credits })
+          : requests.transfer({ ...asked, credits: actor.credits, to: actor.sendsTo });
       case 'sale':
         return requests.sale({ ...asked, credits: actor.credits, gross: actor.gross, bonus: actor.bonus });
       case 'batch': {
@@ -173,6 +176,16 @@ const changeOfBatch = (
 const documentOf = ({ told }: Outside, actor: Wanting, operationId: string): string =>
   told.uploads.get(actor)?.document_id ?? documentIdOfOperation(operationId);
 
+/** Tells of the dispute of a sale, and of its fee when it is over. */
+const disputeOf =
+  (
+    on: Outside,
+    actor: Extract<Wanting, { kind: 'sale' }>,
+    { key, status }: { readonly key: string; readonly status: DisputeStatus },
+  ) =>
+  (requests: Requests): Promise<Answer> =>
+    requests.dispute({ key, status, correlation: correlationOf(on, actor, `dp ${status}`) });
+
 const changeOf = (
   on: Outside,
   actor: Wanting,
@@ -190,6 +203,7 @@ const changeOf = (
     case 'job':
       return (requests) => requests.cancelJob(tenant, id);
     case 'sale':
+      if (actor.disputeEnds !== undefined) return disputeOf(on, actor, { key: id, status: 'opened' });
       return (requests) =>
         requests.refund(tenant, {
           ...{ key: id, credits: Math.floor(actor.credits / 2) },
@@ -257,6 +271,15 @@ const documentOrder = (actor: Extract<Wanting, { kind: 'later' | 'now' | 'batch'
   return { kind: 'document', mode, ownKey: false, files };
 };
 
+/** What a sale says. */
+export const saidBySale = (actor: Actor | undefined): string | undefined =>
+  actor?.kind === 'sale'
+    ? `${fullKeyOf(actor)} ${actor.gross === undefined ? `${String(actor.credits)} credits` : String(actor.gross)}`
+    : undefined;
+
+const moneyOrder = ({ credits, sendsTo: to }: Extract<Wanting, { kind: 'money' }>): Order =>
+  to === undefined ? { kind: 'adjustment', credits } : { kind: 'transfer', credits, to };
+
 /** What is owed for what an actor wants; undefined: nothing. */
 export const orderOf = (actor: Wanting): Order | undefined => {
   switch (actor.kind) {
@@ -272,7 +295,7 @@ export const orderOf = (actor: Wanting): Order | undefined => {
         askedAt: EPOCH_MS + actor.at,
       };
     case 'money':
-      return { kind: 'adjustment', credits: actor.credits };
+      return moneyOrder(actor);
     case 'webhook':
     case 'retention':
       return undefined;
@@ -304,7 +327,7 @@ export const change = async (
   }
 };
 
-/** Undoes the refund of a sale, a while later: its dispute was won. */
+/** Undoes the refund of a sale, a while later: it failed. A dispute ends. */
 const undo = async (
   on: Outside,
   owner: Owner,
@@ -318,8 +341,10 @@ const undo = async (
   if (actor.reverseAfterMs === undefined) return;
   await on.sched.sleep(actor.reverseAfterMs);
   const correlation = correlationOf(on, actor, 'un');
-  const ask = (requests: Requests) =>
+  const reversed = (requests: Requests) =>
     requests.reverse(actor.tenant ?? TENANT, { key, refund_id, correlation });
+  const { disputeEnds: status } = actor;
+  const ask = status === undefined ? reversed : disputeOf(on, actor, { key, status });
   for (let attempt = 0; attempt < actor.tries; attempt += 1) {
     const done = await send(on, owner, { via: actor.via + attempt, ask });
     if (done?.kind === 'ok') return;

@@ -39,7 +39,8 @@ export type Order =
       /** When it was told of first. */
       readonly askedAt: number;
     }
-  | { readonly kind: 'adjustment'; readonly credits: number };
+  | { readonly kind: 'adjustment'; readonly credits: number }
+  | { readonly kind: 'transfer'; readonly credits: number; readonly to: string };
 
 /** A result, as whoever paid for it reads it. */
 export interface Reading {
@@ -79,7 +80,7 @@ interface Version {
 
 interface Hold {
   readonly operation: string;
-  readonly order: Exclude<Order, { kind: 'sale' | 'adjustment' }>;
+  readonly order: Exclude<Order, { kind: 'sale' | 'adjustment' | 'transfer' }>;
   readonly pages: number;
   readonly free: number;
   /** Of a page. */
@@ -205,6 +206,8 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
   const market = publications();
   const accounts = new Map<string, Account>();
   const paid = new Map<string, Paid>();
+  /** Transfers that left one account and did not arrive in the other. */
+  const between = new Map<string, { readonly from: string; readonly to: string; readonly credits: number }>();
   /** When the claim of a payment was made. */
   const claimedAt = new Map<string, number>();
 
@@ -374,8 +377,37 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     differs(`facts of ${grant}`, JSON.stringify({ provider_fee_minor: 1 }), JSON.stringify(data['details']));
   };
 
+  /** A dispute takes what is there of its sale. */
+  const disputed = (tenant: string, { data }: Entry): void => {
+    const [account, txn] = [accountOf(tenant), textIn(data, 'provider_txn_id')];
+    const sale = account.sales.get(txn.slice('dp-'.length));
+    const credits = Math.min(sale?.left ?? Number.NaN, Math.max(0, account.balance - account.held));
+    differs(`credits of the dispute ${txn}`, credits, data['credits']);
+    if (account.keys.has(txn)) say('book', `the dispute ${txn} of ${tenant} was opened twice`);
+    account.keys.add(txn);
+    if (sale !== undefined) sale.left -= credits;
+    account.balance -= credits;
+    account.refunds.set(txn, credits);
+  };
+
+  /** It ends once, by what was taken coming back or not, and its fee is told then. */
+  const disputeEnded = (tenant: string, { data }: Entry): void => {
+    const [account, txn] = [accountOf(tenant), textIn(data, 'provider_txn_id')];
+    if (account.keys.has(`end ${txn}`)) say('book', `the dispute ${txn} of ${tenant} ended twice`);
+    account.keys.add(`end ${txn}`);
+    differs(`fee of the dispute ${txn}`, 15, data['fee_minor']);
+    const kept = account.refunds.get(txn);
+    // Nothing comes back of a dispute that found nothing.
+    const end = kept === 0 ? data['status'] : kept === undefined ? 'won' : 'lost';
+    differs(`end of the dispute ${txn}`, end, data['status']);
+  };
+
   const refunded = (tenant: string, entry: Entry): void => {
     const { data } = entry;
+    if (data['dispute'] !== undefined) {
+      disputed(tenant, entry);
+      return;
+    }
     const [account, txn] = [accountOf(tenant), textIn(data, 'provider_txn_id')];
     const sale = account.sales.get(txn.slice('re-'.length));
     const from = orderOf(entry);
@@ -394,13 +426,14 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
   const reversed = (tenant: string, { data }: Entry): void => {
     const [account, txn] = [accountOf(tenant), textIn(data, 'provider_txn_id')];
     const key = txn.slice('un-'.length);
-    const [credits, sale] = [account.refunds.get(`re-${key}`), account.sales.get(key)];
+    const refund = data['dispute'] === true ? txn : `re-${key}`;
+    const [credits, sale] = [account.refunds.get(refund), account.sales.get(key)];
     if (credits === undefined || sale === undefined) {
       say('book', `the reversal ${txn} of ${tenant} undoes no refund`);
       return;
     }
     differs(`credits of the reversal ${txn}`, credits, data['credits']);
-    account.refunds.delete(`re-${key}`);
+    account.refunds.delete(refund);
     sale.left += credits;
     account.balance += credits;
   };
@@ -416,6 +449,41 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     if (credits < 0) solvent(`the adjustment ${key} of ${tenant}`, account);
   };
 
+  /** Credits leave once for what was asked, and never more than are there. */
+  const sent = (tenant: string, entry: Entry): void => {
+    const { data } = entry;
+    const [account, key, id] = [
+      accountOf(tenant),
+      textIn(data, 'idempotency_key'),
+      textIn(data, 'transfer_id'),
+    ];
+    const order = orderOf(entry)?.order;
+    if (order?.kind !== 'transfer') say('book', `the transfer ${key} of ${tenant} was not asked for`);
+    else differs(`receiver of the transfer ${key}`, order.to, data['to_tenant_id']);
+    const credits = order?.kind === 'transfer' ? order.credits : numberIn(data, 'credits');
+    differs(`credits of the transfer ${key}`, credits, data['credits']);
+    if (account.keys.has(`sent ${key}`)) say('book', `the transfer ${key} of ${tenant} was made twice`);
+    account.keys.add(`sent ${key}`);
+    account.balance -= credits;
+    solvent(`the transfer ${key} of ${tenant}`, account);
+    between.set(id, { from: tenant, to: textIn(data, 'to_tenant_id'), credits });
+  };
+
+  /** What left one account arrives in the other. */
+  const received = (tenant: string, { data }: Entry): void => {
+    const id = textIn(data, 'transfer_id');
+    const transfer = between.get(id);
+    between.delete(id);
+    if (transfer === undefined) {
+      say('book', `the transfer ${id} arrives at ${tenant} and is not on its way`);
+      return;
+    }
+    differs(`receiver of ${id}`, transfer.to, tenant);
+    differs(`sender of ${id}`, transfer.from, data['from_tenant_id']);
+    differs(`credits of ${id}`, transfer.credits, data['credits']);
+    accountOf(tenant).balance += transfer.credits;
+  };
+
   const moves: Readonly<Record<string, (tenant: string, entry: Entry) => unknown>> = {
     PlanSet: (tenant, { data }) => (accountOf(tenant).plan = textIn(data, 'plan') as PlanName),
     CreditsHeld: held,
@@ -425,6 +493,9 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     SaleDetailsAdded: toldLater,
     CreditsRefunded: refunded,
     RefundReversed: reversed,
+    DisputeChanged: disputeEnded,
+    CreditsTransferredOut: sent,
+    CreditsTransferredIn: received,
     CreditsAdjusted: adjusted,
   };
 

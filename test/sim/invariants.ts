@@ -16,20 +16,14 @@ import { EPOCH_MS } from './scheduler.ts';
 import { daysWatch } from './daysWatch.ts';
 import { visitsWatch } from './visitsWatch.ts';
 import type { Told, WatchDeps } from './told.ts';
-import { actorOf, fullKeyOf, printOf } from './actors.ts';
-import { isRequest, skewOf, type Actor } from './worlds.ts';
+import { actorOf, fullKeyOf, printOf, saidBySale } from './actors.ts';
+import { isRequest, skewOf } from './worlds.ts';
 
 const HOUR = 3_600_000;
 const BATCHES_MAX = 10;
 const WEBHOOKS_MAX = 20;
 /** Starts of one piece of work that count: a worker that shuts down gives its start back. */
 const STARTS_MAX = 3;
-
-/** What a sale says. */
-const saleOf = (actor: Actor | undefined): string | undefined =>
-  actor?.kind === 'sale'
-    ? `${fullKeyOf(actor)} ${actor.gross === undefined ? `${String(actor.credits)} credits` : String(actor.gross)}`
-    : undefined;
 
 const keyIn = ({ metadata }: Pick<RecordedEvent, 'metadata'>): string => {
   const id = metadata['correlation_id'];
@@ -250,13 +244,14 @@ export const watchOver = (deps: WatchDeps) => {
       };
   };
 
-  /** A payment is booked once, and never after its caller was told no. */
+  /** A payment is booked once, and never after its caller was told no. A dispute that is won keeps its identity. */
   const booked = (event: ProjectedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed'>): void => {
     const { provider_txn_id: txn } = event.data;
-    const sale = event.type === 'CreditsGranted' ? saleOf(actorOf(world, event)) : '';
+    if (event.type === 'RefundReversed' && event.data.dispute === true) return;
+    const sale = event.type === 'CreditsGranted' ? saidBySale(actorOf(world, event)) : '';
     if (known.booked.has(txn)) say('booked-twice', `the payment ${txn} was booked twice`);
     known.booked.set(txn, sale ?? '');
-    if (sale !== undefined && told.refused.some((actor) => saleOf(actor) === sale))
+    if (sale !== undefined && told.refused.some((actor) => saidBySale(actor) === sale))
       say('booked-after-no', `the payment ${txn} was booked after its caller was told no`);
   };
 
@@ -310,6 +305,9 @@ export const watchOver = (deps: WatchDeps) => {
       say('erased-under-work', `${id} was erased, and ${open.id} works on it`);
   };
 
+  const adjusted = ({ data, stream }: ProjectedEventOf<'CreditsTransferredOut' | 'CreditsAdjusted'>) =>
+    void known.adjusted.add(`${tenantIn(stream)}:${data.idempotency_key ?? ''}`);
+
   const people = reviewWatch(deps, { say, isErased, known: () => known });
   const days = daysWatch(deps, { say, read, known: () => known });
   const visits = visitsWatch(deps, { say });
@@ -329,8 +327,8 @@ export const watchOver = (deps: WatchDeps) => {
       for (const { accepted: batch } of known.batches.values())
         for (const id of batch.document_ids) known.toErase.add(id);
     },
-    CreditsAdjusted: ({ data, stream }) =>
-      void known.adjusted.add(`${tenantIn(stream)}:${data.idempotency_key ?? ''}`),
+    CreditsTransferredOut: adjusted,
+    CreditsAdjusted: adjusted,
     OperationAccepted: ({ data }) => accepted(data),
     TrainingJobCreated: ({ data }) => {
       const work = add({ id: data.job_id, work_id: data.job_id, hold_id: data.hold_id, job: data });
@@ -416,6 +414,8 @@ export const watchOver = (deps: WatchDeps) => {
   const leftClaims = ({ accounts }: Lists): void => {
     for (const stream of accounts.openClaimsBefore('9999', 50))
       say('claim-left', `${stream} was claimed, and for hours neither booked nor released`);
+    if (accounts.openTransfersBefore('9999', 1).length > 0)
+      say('transfer-left', 'credits were sent, and did not arrive for hours');
   };
 
   const batchSums = (): void => {
@@ -445,7 +445,7 @@ export const watchOver = (deps: WatchDeps) => {
   };
 
   const isKept = ({ actor, answer }: Told['answers'][number]): boolean => {
-    if (actor.kind === 'sale') return known.booked.get(actor.key) === saleOf(actor);
+    if (actor.kind === 'sale') return known.booked.get(actor.key) === saidBySale(actor);
     if (actor.kind === 'money') return known.adjusted.has(fullKeyOf(actor));
     if (actor.kind === 'later') return known.works.get(answer.id)?.accepted?.fingerprint === printOf(actor);
     return actor.kind !== 'now' || (known.burnsOfCalls.get(fullKeyOf(actor))?.size ?? 0) > 0;

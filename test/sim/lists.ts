@@ -318,6 +318,16 @@ const accountLists = (rows: Rows) => ({
       )
       .map(({ tenant_id, hold_id }) => ({ tenant_id, hold_id }))
       .slice(0, limit),
+  openTransfersBefore: (before: string, limit: number) =>
+    [...rows.transfers.values()]
+      .filter(({ created_at }) => created_at < before)
+      .sort(
+        by(
+          ({ created_at }) => created_at,
+          ({ transfer_id }) => transfer_id,
+        ),
+      )
+      .slice(0, limit),
   openClaimsBefore: (before: string, limit: number) =>
     [...rows.claims]
       .filter(([, claimed_at]) => claimed_at < before)

@@ -1,4 +1,5 @@
 /* eslint-disable max-lines -- all that names today's wiring is in one place, so that another wiring changes one file */
+import type { DisputeStatus } from '../../domain/account/messages.ts';
 import { heavySlots, takenRoom } from '../../src/commands/slots.ts';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type { JsonObject } from '../../domain/kernel/json.ts';
@@ -25,7 +26,8 @@ import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { payments } from '../../src/commands/payments.ts';
 import { activeConfig, referenceData } from '../../src/commands/reference.ts';
 import { claimantOf } from '../../src/commands/paymentClaims.ts';
-import { refundCredits, reverseRefund, sellCredits } from '../../src/commands/sales.ts';
+import { recordDispute, refundCredits, reverseRefund, sellCredits } from '../../src/commands/sales.ts';
+import { transferCredits } from '../../src/commands/transfers.ts';
 import { objectSweeper, type WorkFate, type WorkObjectsDeps } from '../../src/worker/sweeping.ts';
 import { holdSweeper } from '../../src/commands/holds.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
@@ -545,6 +547,21 @@ const moneyRequests = (env: ProcessEnv, { accounts }: Deps) => ({
     }),
 });
 
+const transferRequests = (env: ProcessEnv, { accounts }: Deps) => ({
+  /** Sends credits to another tenant, by its key. */
+  transfer: (asked: Asked & { readonly credits: number; readonly to: string }): Promise<Answer> =>
+    once(idempotencyOf(env, 'transfer', asked), async () => {
+      const { tenant: tenant_id, key: idempotency_key, to: to_tenant_id, credits, correlation } = asked;
+      const request = { tenant_id, to_tenant_id, credits, idempotency_key, reason: 'merged' };
+      const send = transferCredits({ accounts, clock: env.clock });
+      const done = await send(request, metaOf(env, CALLER, correlation));
+      if (done.kind === 'done') return { kind: 'ok', id: idempotency_key, body: null };
+      return problem({
+        code: (done.kind === 'rejected' ? done.rejection.code : 'busy') as WorkProblem['code'],
+      });
+    }),
+});
+
 const rushRequests = ({ limiter, clock }: ProcessEnv) => ({
   /** A request of which there are too many: when it was let in, or how long to wait, ms. */
   rush: async (tenant: string): Promise<Answer> => {
@@ -588,8 +605,9 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
   const deps = {
     ...{ reference, clock, accounts, store, claimantOf: claimantOf(store) },
     payments: payments({ store, writer: accounts, clock }),
+    broughtBack: () => Promise.resolve(undefined),
   };
-  const [sell, giveBack] = [sellCredits(deps), refundCredits(deps)];
+  const [sell, giveBack, tell] = [sellCredits(deps), refundCredits(deps), recordDispute(deps)];
   const answerOf = (
     outcome: { readonly kind: string; readonly rejection?: { readonly code: string } },
     id: string,
@@ -621,6 +639,15 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
       };
       const outcome = await giveBack(body, metaOf(env, CALLER, correlation));
       return answerOf(outcome, outcome.kind === 'done' ? outcome.refund.refund_id : key);
+    },
+    /** A dispute of a sale, or its end, with its fee. */
+    dispute: async (told: { key: string; status: DisputeStatus; correlation: string }): Promise<Answer> => {
+      const { key, status, correlation } = told;
+      const body = {
+        ...{ provider: 'stripe', provider_txn_id: `dp-${key}`, original_provider_txn_id: key, status },
+        fee_minor: status === 'opened' ? null : 15,
+      };
+      return answerOf(await tell(body, metaOf(env, CALLER, correlation)), key);
     },
     /** Undoes the refund of a sale. */
     reverse: async (
@@ -972,6 +999,8 @@ const sweeperLoops = (
     openHoldsBefore: (now, limit) => env.ask('expired holds', (one) => one.accounts.expiredHolds(now, limit)),
     openClaimsBefore: (before, limit) =>
       env.ask('open claims', (one) => one.accounts.openClaimsBefore(before, limit)),
+    openTransfersBefore: (before, limit) =>
+      env.ask('open transfers', (one) => one.accounts.openTransfersBefore(before, limit)),
     onError: env.onError,
   });
   const swept = objectSweeper({
@@ -1095,6 +1124,7 @@ export const simProcess = (env: ProcessEnv) => {
       ...erasures,
       ...reviewRequests(env, deps),
       ...moneyRequests(env, deps),
+      ...transferRequests(env, deps),
       ...retentionRequests(env, deps),
       ...standingRequests(deps),
       ...paymentRequests(env, deps),

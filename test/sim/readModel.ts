@@ -1,3 +1,4 @@
+import type { Leaving } from '../../src/commands/transfers.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
@@ -139,6 +140,7 @@ const emptyRows = () => ({
   deliveries: new Map<string, DeliveryRow>(),
   /** By the stream of the payment: when it was claimed. */
   claims: new Map<string, string>(),
+  transfers: new Map<string, Leaving & { readonly created_at: string }>(),
   freePagesUsed: new Map<string, number>(),
   freePages: 0,
 });
@@ -261,6 +263,9 @@ const appliedTo = (rows: Rows) => {
     CreditsGranted: ({ data }) => void rows.claims.delete(paymentStream(data)),
     CreditsRefunded: ({ data }) => void rows.claims.delete(paymentStream(data)),
     RefundReversed: ({ data }) => void rows.claims.delete(paymentStream(data)),
+    CreditsTransferredOut: ({ data, stream }) =>
+      void rows.transfers.set(data.transfer_id, { ...data, from_tenant_id: tenantIn(stream) }),
+    CreditsTransferredIn: ({ data }) => void rows.transfers.delete(data.transfer_id),
     HoldReleased: (event) => released(rows, event),
     CreditsBurned: (event) => burned(rows, event),
     ExtractionRequested: (event) => {

@@ -164,6 +164,7 @@ const askAccounts = async (ask: Ask, { now, limit }: Asked): Promise<void> => {
   await ask('abandoned', ({ accounts }) => accounts.abandonedBefore(now, limit));
   await ask('expired holds', ({ accounts }) => accounts.expiredHolds(now, limit));
   await ask('open claims', ({ accounts }) => accounts.openClaimsBefore(now, limit));
+  await ask('open transfers', ({ accounts }) => accounts.openTransfersBefore(now, limit));
   await ask('unrecorded', ({ accounts }) => accounts.unrecordedBefore(now, limit));
   for (const tenant of [TENANT, 'u'])
     await ask('open operations', ({ accounts }) => accounts.openOperationsOf(tenant, []));

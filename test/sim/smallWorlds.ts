@@ -341,6 +341,16 @@ export const SMALL: readonly World[] = [
   single('sale', [
     { kind: 'sale', key: 's', at: 0, via: 0, tries: 1, credits: 200, refundAfterMs: 5, reverseAfterMs: 5 },
   ]),
+  single('credits sent', [{ kind: 'money', key: 'm', at: 0, via: 0, tries: 1, credits: 50, sendsTo: 'u' }], {
+    others: [{ id: 'u', balance: 10, plan: 'paid' }],
+  }),
+  single('disputes won and lost', [
+    { kind: 'sale', key: 's', at: 0, via: 0, tries: 2, credits: 200, gross: 20, refundAfterMs: 5 },
+    ...(['won', 'lost'] as const).map((disputeEnds): Actor => ({
+      ...{ kind: 'sale', key: disputeEnds, at: 100, via: 0, tries: 2, credits: 200, refundAfterMs: 5 },
+      ...{ reverseAfterMs: 50, disputeEnds },
+    })),
+  ]),
   single(
     'sale given back while its credits are held',
     [

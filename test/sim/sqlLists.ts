@@ -13,7 +13,7 @@ import { anyErased, erasedAmong } from '../../projections/documents.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { runsToScore } from '../../projections/evaluations.ts';
 import { heldByTenant } from '../../projections/held.ts';
-import { openClaimsBefore } from '../../projections/openClaims.ts';
+import { openClaimsBefore, openTransfersBefore } from '../../projections/openClaims.ts';
 import { openOperationsOfTenant, operationLists } from '../../projections/operations.ts';
 import { listsOn } from '../../projections/queue.ts';
 import { jobLists } from '../../projections/trainingJobs.ts';
@@ -87,6 +87,7 @@ export const listsBySql = (sql: SqlTx): ListsBySql => ({
     abandonedBefore: abandonedWorkBefore(sql),
     expiredHolds: expiredHolds(sql),
     openClaimsBefore: openClaimsBefore(sql),
+    openTransfersBefore: openTransfersBefore(sql),
     unrecordedBefore: unrecordedWorkBefore(sql),
     openOperationsOf: openOperationsOfTenant(sql),
   },

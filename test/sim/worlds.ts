@@ -1,3 +1,4 @@
+import type { DisputeStatus } from '../../domain/account/messages.ts';
 import type { FileFacts } from './process.ts';
 import type { Retention } from '../../domain/retention.ts';
 import { type Mode, PLAIN_TERMS, type Tenant, type Terms, termsOf } from './terms.ts';
@@ -128,10 +129,16 @@ export type Actor =
       /** So long after it was decided, ms, it is opened again. */
       readonly reopenAfterMs?: number;
     }
-  | (Request & { readonly kind: 'money'; readonly credits: number; readonly resendAt?: number })
+  | (Request & {
+      readonly kind: 'money';
+      readonly credits: number;
+      readonly resendAt?: number;
+      /** It is no adjustment: the credits go to this tenant. */
+      readonly sendsTo?: string;
+    })
   /**
    * A payment; `refundAfterMs` after it was booked, half of it is refunded, and `reverseAfterMs` after that the refund
-   * is undone.
+   * is undone. With `disputeEnds` it is no refund but a dispute, of all of it, and ends so; `opened`: not yet.
    */
   | (Request & {
       readonly kind: 'sale';
@@ -142,6 +149,7 @@ export type Actor =
       readonly bonus?: number;
       readonly refundAfterMs?: number;
       readonly reverseAfterMs?: number;
+      readonly disputeEnds?: DisputeStatus;
     })
   /** `measured`: the documents are a set of examples, and the batch is a run of it. */
   | (Request & {
@@ -234,13 +242,17 @@ const saleOf = (seed: number, at: number, how: How): Actor => {
   const bonus = fraction(seed, 'bonus', at) < 0.3 ? { bonus: 1 + (chance(seed, 'more', at) % 20) } : {};
   const undone = fraction(seed, 'undoes', at) < 0.5 && { reverseAfterMs: chance(seed, 'undo', at) % 10_000 };
   const refundAfterMs = chance(seed, 'after', at) % 10_000;
-  return { ...how, ...gross, ...bonus, ...undone, kind: 'sale', credits, refundAfterMs };
+  const ends = (['opened', 'won', 'lost'] as const)[chance(seed, 'ends', at) % 3] ?? 'won';
+  const disputed = fraction(seed, 'disputes', at) < 0.3 && { disputeEnds: ends };
+  return { ...how, ...gross, ...bonus, ...undone, ...disputed, kind: 'sale', credits, refundAfterMs };
 };
 
 const moneyOf = (seed: number, at: number, how: How): Actor =>
   fraction(seed, 'sells', at) < 0.5
     ? saleOf(seed, at, how)
-    : { ...how, kind: 'money', credits: fraction(seed, 'gives', at) < 0.6 ? -60 : 100 };
+    : fraction(seed, 'sends', at) < 0.4
+      ? { ...how, kind: 'money', credits: 60, sendsTo: how.tenant === 'u' ? FIRST : 'u' }
+      : { ...how, kind: 'money', credits: fraction(seed, 'gives', at) < 0.6 ? -60 : 100 };
 
 /** How a document is to be read. */
 const readingOf = (seed: number, at: number) => ({

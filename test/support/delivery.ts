@@ -182,6 +182,7 @@ export const delivery = async ({
               .map(({ hold_id }) => ({ tenant_id: TENANT, hold_id })),
           ),
         openClaimsBefore: () => Promise.resolve([]),
+        openTransfersBefore: () => Promise.resolve([]),
       }).sweep();
     },
     account: async () => {

@@ -19,13 +19,18 @@ async function* everything(feed: EventFeed): AsyncGenerator<RecordedEvent> {
   }
 }
 
+const TAKEN: ReadonlySet<string> = new Set(['CreditsRefunded', 'CreditsTransferredOut', 'CreditsBurned']);
+
 /** Identities that may take effect once, by event. */
 const identityOf = (event: ReturnType<typeof decodeAny>): string | undefined => {
   switch (event.type) {
     case 'CreditsGranted':
     case 'CreditsRefunded':
-    case 'RefundReversed':
       return `payment ${event.data.provider} ${event.data.provider_txn_id}`;
+    case 'CreditsTransferredOut':
+      return `sent ${event.data.transfer_id}`;
+    case 'CreditsTransferredIn':
+      return `received ${event.data.transfer_id}`;
     case 'CreditsAdjusted':
       return event.data.idempotency_key === null ? undefined : `adjustment ${event.data.idempotency_key}`;
     case 'CreditsBurned':
@@ -60,7 +65,7 @@ export const auditLog = async (feed: EventFeed): Promise<number> => {
     if (identity !== undefined) identities.add(identity);
     if ('balance_after' in event.data) {
       const before = balances.get(recorded.stream) ?? 0;
-      const sign = event.type === 'CreditsGranted' || event.type === 'CreditsAdjusted' ? 1 : -1;
+      const sign = TAKEN.has(event.type) ? -1 : 1;
       const after = before + sign * event.data.credits;
       expect(
         event.data.balance_after,

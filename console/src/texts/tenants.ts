@@ -59,7 +59,10 @@ export const tenants = {
     kinds: {
       sale: 'Sale',
       refund: 'Refund',
+      dispute: 'Dispute',
       reversal: 'Refund undone',
+      transfer_out: 'Moved to another tenant',
+      transfer_in: 'Moved from another tenant',
       usage: 'Usage',
       admin_adjustment: 'Adjustment',
     },

@@ -55,20 +55,20 @@ export const columnsFor = <Item, Id extends string>(names: Readonly<Record<Id, s
 const { titles } = statements.receipt;
 const TITLES = { sale: titles.receipt, refund: titles.credit_note, reversal: titles.debit_note } as const;
 
-/** Payments of these kinds have a document of their own. */
-export type DocumentedKind = keyof typeof TITLES;
+const isDocumented = (kind: string): kind is keyof typeof TITLES => kind in TITLES;
 
-/** The name of a payment's document. */
-export const documentOf = (kind: DocumentedKind): string => TITLES[kind];
+/** The name of a payment's document; null: it has none of its own, as a later fact of a sale, or a dispute. */
+export const documentOf = (kind: string): string | null => (isDocumented(kind) ? TITLES[kind] : null);
 
 interface DocumentLinkProps {
-  readonly kind: DocumentedKind;
+  readonly kind: string;
   readonly tenantId: string;
   readonly grantId: string;
 }
 
 /** Leads to the receipt of a sale, or the note of a refund or a reversal. */
 export function DocumentLink({ kind, tenantId, grantId }: DocumentLinkProps) {
+  const name = documentOf(kind);
   const to = `/statements/${encodeURIComponent(tenantId)}/receipts/${encodeURIComponent(grantId)}`;
-  return <Go to={to}>{documentOf(kind)}</Go>;
+  return name === null ? '–' : <Go to={to}>{name}</Go>;
 }

@@ -1870,10 +1870,12 @@ class ClosedMonthReportRealizedMargin(TypedDict):
     """gross − VAT − provider fees, as recognised."""
     refunds_usd: str
     """Recognised through refunds and clawbacks: the true-ups."""
+    dispute_fees_usd: str
+    """Fees that the providers kept for disputes."""
     model_cost_usd: str
     """US dollars as decimal text with 6 decimals."""
     margin_usd: str
-    """net revenue + refunds − model cost."""
+    """net revenue + refunds − fees of disputes − model cost."""
     margin_percent: str | None
     """Share of the revenue; null without revenue."""
 
@@ -1893,6 +1895,8 @@ class ClosedMonthReportGapBreakdown(TypedDict):
     """US dollars as decimal text with 6 decimals."""
     refund_true_up_usd: str
     """US dollars as decimal text with 6 decimals."""
+    dispute_fee_usd: str
+    """Fees of disputes, negative."""
     rounding_usd: str
     """US dollars as decimal text with 6 decimals."""
 
@@ -2271,6 +2275,30 @@ class CreditsGrantedMessageData(TypedDict):
     """Balance after it, in credits."""
 
 
+class CreditsReceivedMessage(TypedDict):
+    type: Literal["credits.received"]
+    """Type of event."""
+    version: Literal["1"]
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
+    timestamp: str
+    """When it happened; the same in repeats."""
+    tenant_id: str | None
+    """Tenant that it is about; null: the whole service."""
+    data: CreditsReceivedMessageData
+    """IDs and figures."""
+
+
+class CreditsReceivedMessageData(TypedDict):
+    """IDs and figures."""
+
+    transfer_id: str
+    """ID of the transfer, `trf_…`: the same in both ledgers."""
+    credits: int
+    """Credits of the sale that are taken back; left out: computed from the amount."""
+    balance_credits: int
+    """Balance after it, in credits."""
+
+
 class CreditsRefundedMessage(TypedDict):
     type: Literal["credits.refunded"]
     """Type of event."""
@@ -2333,6 +2361,30 @@ class CreditsReversedMessageData(TypedDict):
     """Credits of the sale that are taken back; left out: computed from the amount."""
     gross_amount_minor: int
     """What the customer paid, VAT included, in minor units of `currency`."""
+    balance_credits: int
+    """Balance after it, in credits."""
+
+
+class CreditsSentMessage(TypedDict):
+    type: Literal["credits.sent"]
+    """Type of event."""
+    version: Literal["1"]
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
+    timestamp: str
+    """When it happened; the same in repeats."""
+    tenant_id: str | None
+    """Tenant that it is about; null: the whole service."""
+    data: CreditsSentMessageData
+    """IDs and figures."""
+
+
+class CreditsSentMessageData(TypedDict):
+    """IDs and figures."""
+
+    transfer_id: str
+    """ID of the transfer, `trf_…`: the same in both ledgers."""
+    credits: int
+    """Credits of the sale that are taken back; left out: computed from the amount."""
     balance_credits: int
     """Balance after it, in credits."""
 
@@ -2559,6 +2611,58 @@ class DeploymentRollout(TypedDict):
     """`all_at_once`, or `canary`: a share first."""
     percent: NotRequired[int]
     """Share of the work that the deployment gets."""
+
+
+class DisputeRequest(TypedDict):
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the dispute at its provider."""
+    original_provider_txn_id: str
+    """The payment that is disputed."""
+    status: Literal["opened", "won", "lost"]
+    """Its state."""
+    gross_amount_minor: NotRequired[int | None]
+    """Disputed money, in minor units of the currency of the sale. Left out: all that is left of it.
+    """
+    fee_minor: NotRequired[int | None]
+    """Fee that the provider keeps for it, in minor units of the currency of the sale, once known.
+    """
+
+
+class DisputeResponse(TypedDict):
+    dispute_id: str
+    """ID of the dispute, `dsp_…`: that of its row in the lists of grants and payments."""
+    grant_id: str
+    """ID of the grant, `grt_…`."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    status: Literal["opened", "won", "lost"]
+    """Its state."""
+    credits: int
+    """Taken back when it was opened: those that were there."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    vat_amount_minor: int
+    """VAT in minor units of `currency`."""
+    fee_minor: int
+    """Fee of the dispute; 0: not known."""
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    balance_credits: int
+    """Whole credits."""
+    refundable_credits: int
+    """Whole credits."""
+    refundable_amount_minor: int | None
+    """Money of the sale that can still be refunded; null if the sale had no amount."""
+    credited: bool
+    """False for a retry, and for news that were known."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
 
 
 class DocumentCost(TypedDict):
@@ -3518,10 +3622,10 @@ class GrantHistoryResponse(TypedDict):
 class GrantItem(TypedDict):
     grant_id: str
     """ID of the grant, `grt_…`."""
-    kind: Literal["sale", "refund", "reversal"]
+    kind: Literal["sale", "refund", "dispute", "reversal"]
     """Its kind."""
     credits: int
-    """All of the sale, its bonus among them; negative for a refund."""
+    """All of the sale, its bonus among them; negative for a refund or dispute."""
     bonus_credits: int
     """Whole credits."""
     original_grant_id: str | None
@@ -3568,6 +3672,10 @@ class GrantItem(TypedDict):
     """ID of the transaction at the payment provider; it identifies repeats."""
     invoice_ref: str | None
     """Reference of the invoice, for people."""
+    dispute_status: Literal["opened", "won", "lost"] | None
+    """Of a dispute; null: it is none."""
+    dispute_fee_minor: int
+    """Fee that the provider kept for a dispute."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str
@@ -3945,7 +4053,15 @@ class LedgerItem(TypedDict):
     """ID of the key that made the call; null if none did."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
-    kind: Literal["sale", "refund", "reversal", "usage", "admin_adjustment"]
+    kind: Literal[
+        "sale",
+        "refund",
+        "reversal",
+        "transfer_out",
+        "transfer_in",
+        "usage",
+        "admin_adjustment",
+    ]
     """Its kind."""
     grant_id: NotRequired[str]
     """ID of the grant, `grt_…`."""
@@ -3953,6 +4069,8 @@ class LedgerItem(TypedDict):
     """ID of the sale that a refund takes back; null for other kinds."""
     refund_id: NotRequired[str]
     """ID of the refund, `rfd_…`."""
+    other_tenant_id: NotRequired[str]
+    """The tenant that sent or received transferred credits."""
     currency: NotRequired[str]
     """ISO 4217, three capital letters."""
     gross_amount_minor: NotRequired[int | None]
@@ -4185,6 +4303,10 @@ class MarginByCurrency(TypedDict):
     """US dollars as decimal text with 6 decimals."""
     refund_true_up_usd: str
     """US dollars as decimal text with 6 decimals."""
+    dispute_fee_minor: int
+    """Fees of disputes, minor units of `currency`."""
+    dispute_fee_usd: str
+    """Fees of disputes at the rates of their sales."""
     deferred_revenue_usd: str
     """US dollars as decimal text with 6 decimals."""
 
@@ -4197,6 +4319,8 @@ class MarginCorrections(TypedDict):
     net_revenue_usd: str
     """US dollars as decimal text with 6 decimals."""
     refunds_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    dispute_fees_usd: str
     """US dollars as decimal text with 6 decimals."""
     model_cost_usd: str
     """What became known of model costs of closed months: late calls, prices that came later."""
@@ -4266,10 +4390,12 @@ class MarginReportResponseRealizedMargin(TypedDict):
     """gross − VAT − provider fees, as recognised."""
     refunds_usd: str
     """Recognised through refunds and clawbacks: the true-ups."""
+    dispute_fees_usd: str
+    """Fees that the providers kept for disputes."""
     model_cost_usd: str
     """US dollars as decimal text with 6 decimals."""
     margin_usd: str
-    """net revenue + refunds − model cost."""
+    """net revenue + refunds − fees of disputes − model cost."""
     margin_percent: str | None
     """Share of the revenue; null without revenue."""
 
@@ -4289,6 +4415,8 @@ class MarginReportResponseGapBreakdown(TypedDict):
     """US dollars as decimal text with 6 decimals."""
     refund_true_up_usd: str
     """US dollars as decimal text with 6 decimals."""
+    dispute_fee_usd: str
+    """Fees of disputes, negative."""
     rounding_usd: str
     """US dollars as decimal text with 6 decimals."""
 
@@ -4947,14 +5075,15 @@ class PageSummary(TypedDict):
 
 class Payment(TypedDict):
     """Money that came, or went back: then its amounts and credits are negative. A `correction` is a
-    fact of a sale that became known after its month was closed.
+    fact of a sale that became known after its month was closed. A fee that became known after
+    its dispute is a row of its own, of kind `dispute`.
     """
 
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     grant_id: str
     """ID of the grant, `grt_…`."""
-    kind: Literal["sale", "refund", "reversal", "correction"]
+    kind: Literal["sale", "refund", "dispute", "reversal", "correction"]
     """Its kind."""
     credits: int
     """Whole credits."""
@@ -4986,6 +5115,8 @@ class Payment(TypedDict):
     """VAT in percent, decimal text; null where it was not said."""
     tax_country: str | None
     """Country whose VAT it is, ISO 3166-1; null where it was not said."""
+    dispute_fee_minor: int
+    """Fee that the provider kept for a dispute."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str
@@ -5026,6 +5157,8 @@ class PaymentSum(TypedDict):
     """What the payment provider kept, in minor units of `currency`."""
     net_amount_minor: int
     """Gross less VAT, in minor units of `currency`."""
+    dispute_fee_minor: int
+    """Fees of disputes: a cost beside these sums."""
 
 
 class PlanRequiredProblem(TypedDict):
@@ -6479,12 +6612,16 @@ class StatementResponse(TypedDict):
     """Of sales, bonus credits among them."""
     refunded_credits: int
     """Of refunds, less those that were reversed."""
+    transferred_credits: int
+    """From other tenants (+) and to them (−)."""
     adjusted_credits: int
     """Gifts (+) and credits that were clawed back (−)."""
     used_credits: int
     """Whole credits."""
     closing_balance_credits: int
-    """Opening + purchased − refunded + adjusted − used: the opening balance of the next month."""
+    """Opening + purchased − refunded + transferred + adjusted − used: the opening balance of the
+    next month.
+    """
     items: list[StatementRow]
     """From the opening balance to the closing one: movements in the order of the log, then use by
     project and key, the most first. Beyond 1,000 of each the rest is one row.
@@ -6493,7 +6630,7 @@ class StatementResponse(TypedDict):
     """Position in the log up to which it counts: of the line under the month, once that is closed.
     """
     digest: str
-    """SHA-256 of number, tenant_id, month, position, the six totals and items as canonical JSON
+    """SHA-256 of number, tenant_id, month, position, the seven totals and items as canonical JSON
     (RFC 8785).
     """
 
@@ -6510,6 +6647,8 @@ class StatementRow(TypedDict):
         "sale",
         "refund",
         "reversal",
+        "transfer_out",
+        "transfer_in",
         "admin_adjustment",
         "usage",
         "closing_balance",
@@ -7284,6 +7423,38 @@ class TrainingSucceededMessageData(TypedDict):
     """Best score of the training, 0 to 1."""
 
 
+class TransferCreditsRequest(TypedDict):
+    to_tenant_id: str
+    """Tenant that receives the credits; it exists."""
+    credits: NotRequired[int | None]
+    """Credits to move, at most the available ones. Either this or `all`."""
+    all: NotRequired[Literal[True]]
+    """All credits that are available."""
+    reason: str
+    """Why, for people and for the auditor."""
+
+
+class TransferCreditsResponse(TypedDict):
+    transfer_id: str
+    """ID of the transfer, `trf_…`: the same in both ledgers."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    to_tenant_id: str
+    """Tenant that received the credits."""
+    credits: int
+    """Whole credits."""
+    reason: str
+    """Why, for people and for the auditor."""
+    balance_credits: int
+    """Of the tenant that sent them."""
+    to_balance_credits: int
+    """Of the tenant that received them."""
+    credited: bool
+    """false: this movement was already booked."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
+
+
 class UnknownModelProviderProblem(TypedDict):
     """The model provider is not known. RFC 9457; what to do: /docs/problems/unknown_model_provider.
     """
@@ -7700,6 +7871,8 @@ class WebhookChangeRequest(TypedDict):
             "credits.granted",
             "credits.refunded",
             "credits.reversed",
+            "credits.sent",
+            "credits.received",
             "credits.adjusted",
             "balance.low",
             "balance.exhausted",
@@ -7742,6 +7915,8 @@ class WebhookCreateRequest(TypedDict):
             "credits.granted",
             "credits.refunded",
             "credits.reversed",
+            "credits.sent",
+            "credits.received",
             "credits.adjusted",
             "balance.low",
             "balance.exhausted",
@@ -8027,6 +8202,8 @@ WebhookMessage = Union[
     CreditsGrantedMessage,
     CreditsRefundedMessage,
     CreditsReversedMessage,
+    CreditsSentMessage,
+    CreditsReceivedMessage,
     CreditsAdjustedMessage,
     BalanceLowMessage,
     BalanceExhaustedMessage,

@@ -224,6 +224,8 @@ import type {
   PublishCreditPricesResponses,
   PublishFxRatesData,
   PublishFxRatesResponses,
+  RecordDisputeData,
+  RecordDisputeResponses,
   RefundCreditsData,
   RefundCreditsResponses,
   RejectReviewData,
@@ -268,6 +270,8 @@ import type {
   StartAuditResponses,
   ToMarkdownData,
   ToMarkdownResponses,
+  TransferCreditsData,
+  TransferCreditsResponses,
 } from './types.gen.ts';
 
 /** Where each call goes; `isKeyed`: it takes an `Idempotency-Key`. */
@@ -383,6 +387,7 @@ export const CALLS = {
   publishConfig: { method: 'POST', path: '/v1/configs' },
   publishCreditPrices: { method: 'POST', path: '/v1/admin/credit-prices' },
   publishFxRates: { method: 'POST', path: '/v1/admin/fx-rates' },
+  recordDispute: { method: 'POST', path: '/v1/billing/disputes', isKeyed: true },
   refundCredits: { method: 'POST', path: '/v1/billing/refunds', isKeyed: true },
   rejectReview: { method: 'POST', path: '/v1/reviews/{review_id}/reject', isKeyed: true },
   releaseReview: { method: 'DELETE', path: '/v1/reviews/{review_id}/lease' },
@@ -405,6 +410,7 @@ export const CALLS = {
   setRetention: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/retention' },
   startAudit: { method: 'POST', path: '/v1/admin/audits' },
   toMarkdown: { method: 'POST', path: '/v1/to-markdown', isForm: true, isKeyed: true },
+  transferCredits: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/transfer-credits', isKeyed: true },
 } as const satisfies Readonly<Record<string, Call>>;
 
 /** Every call of the service. */
@@ -1042,7 +1048,7 @@ export interface Api {
   /**
    * A tenant's purchases and refunds, newest first.
    *
-   * What was bought, what was given back and which refunds were undone, each with its money.
+   * What was bought, given back or disputed, and which of that was undone, each with its money.
    */
   listGrants(input: Input<ListGrantsData>, options?: CallOptions): Promise<Answer<ListGrantsResponses>>;
 
@@ -1068,9 +1074,9 @@ export interface Api {
   listOperations(input: Input<ListOperationsData>, options?: CallOptions): Promise<Answer<ListOperationsResponses>>;
 
   /**
-   * Sales, refunds, reversals and corrections of all tenants, newest first.
+   * Sales, refunds, disputes, reversals and corrections of all tenants, newest first.
    *
-   * `from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never changes. A provider is found in any case. Amounts of refunds are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.
+   * `from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never changes. A provider is found in any case. Amounts of refunds and disputes are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.
    */
   listPayments(input?: Input<ListPaymentsData>, options?: CallOptions): Promise<Answer<ListPaymentsResponses>>;
 
@@ -1185,6 +1191,13 @@ export interface Api {
    * All rates of the day at once. To correct a day, send the same day and base with other rates; nothing is overwritten, and sales that are booked keep their rate. Sales that had none get theirs.
    */
   publishFxRates(input: Input<PublishFxRatesData>, options?: CallOptions): Promise<Answer<PublishFxRatesResponses>>;
+
+  /**
+   * Record a dispute of a sale, or news of one.
+   *
+   * `opened` takes back the credits that are there, never more than the money is for and never below 0, and the money in any case. `won` gives all of that back, `lost` ends it. The fee is a cost of its own and may be told later. Provider and transaction identify the dispute: a retry, or older news, answers `credited: false`, and what contradicts is 422 with `members`.
+   */
+  recordDispute(input: Input<RecordDisputeData>, options?: CallOptions): Promise<Answer<RecordDisputeResponses>>;
 
   /**
    * Record a refund of all or part of a sale.
@@ -1339,6 +1352,13 @@ export interface Api {
    * Headings, lists, tables and text in reading order. Pages without text are recognised, unless `conversion_mode` is `fast`.
    */
   toMarkdown(input: Input<ToMarkdownData>, options?: CallOptions): Promise<Answer<ToMarkdownResponses>>;
+
+  /**
+   * Move credits to another tenant, with what was paid for them.
+   *
+   * For tenants that are merged. The oldest credits go first, with the price, rate and payment of their sale: no revenue is recognised by the move, and a refund of the payment, which names the tenant that bought, brings its credits back. Send an `Idempotency-Key`: a repeat, however late, answers with `credited: false`.
+   */
+  transferCredits(input: Input<TransferCreditsData>, options?: CallOptions): Promise<Answer<TransferCreditsResponses>>;
 }
 
 /** Calls that answer with one page of a list. */

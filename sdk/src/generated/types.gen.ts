@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:8080' | (string & {});
 };
 
-export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsReversedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
+export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsReversedWebhookRequest | ReceiveCreditsSentWebhookRequest | ReceiveCreditsReceivedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
 
 export type AcceptedEvaluationRun = {
     /**
@@ -2981,11 +2981,15 @@ export type ClosedMonth = {
              */
             refunds_usd: string;
             /**
+             * Fees that the providers kept for disputes.
+             */
+            dispute_fees_usd: string;
+            /**
              * US dollars as decimal text with 6 decimals.
              */
             model_cost_usd: string;
             /**
-             * net revenue + refunds − model cost.
+             * net revenue + refunds − fees of disputes − model cost.
              */
             margin_usd: string;
             /**
@@ -3025,6 +3029,10 @@ export type ClosedMonth = {
              * US dollars as decimal text with 6 decimals.
              */
             refund_true_up_usd: string;
+            /**
+             * Fees of disputes, negative.
+             */
+            dispute_fee_usd: string;
             /**
              * US dollars as decimal text with 6 decimals.
              */
@@ -3705,6 +3713,42 @@ export type CreditsGrantedMessage = {
     };
 };
 
+export type CreditsReceivedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'credits.received';
+    /**
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; the same in repeats.
+     */
+    timestamp: string;
+    /**
+     * Tenant that it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the transfer, `trf_…`: the same in both ledgers.
+         */
+        transfer_id: string;
+        /**
+         * Credits of the sale that are taken back; left out: computed from the amount.
+         */
+        credits: number;
+        /**
+         * Balance after it, in credits.
+         */
+        balance_credits: number;
+    };
+};
+
 export type CreditsRefundedMessage = {
     /**
      * Type of event.
@@ -3806,6 +3850,42 @@ export type CreditsReversedMessage = {
          * What the customer paid, VAT included, in minor units of `currency`.
          */
         gross_amount_minor: number;
+        /**
+         * Balance after it, in credits.
+         */
+        balance_credits: number;
+    };
+};
+
+export type CreditsSentMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'credits.sent';
+    /**
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; the same in repeats.
+     */
+    timestamp: string;
+    /**
+     * Tenant that it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the transfer, `trf_…`: the same in both ledgers.
+         */
+        transfer_id: string;
+        /**
+         * Credits of the sale that are taken back; left out: computed from the amount.
+         */
+        credits: number;
         /**
          * Balance after it, in credits.
          */
@@ -4188,6 +4268,100 @@ export type DeploymentRollout = {
      * Share of the work that the deployment gets.
      */
     percent?: number;
+};
+
+export type DisputeRequest = {
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the dispute at its provider.
+     */
+    provider_txn_id: string;
+    /**
+     * The payment that is disputed.
+     */
+    original_provider_txn_id: string;
+    /**
+     * Its state.
+     */
+    status: 'opened' | 'won' | 'lost';
+    /**
+     * Disputed money, in minor units of the currency of the sale. Left out: all that is left of it.
+     */
+    gross_amount_minor?: number | null;
+    /**
+     * Fee that the provider keeps for it, in minor units of the currency of the sale, once known.
+     */
+    fee_minor?: number | null;
+};
+
+export type DisputeResponse = {
+    /**
+     * ID of the dispute, `dsp_…`: that of its row in the lists of grants and payments.
+     */
+    dispute_id: string;
+    /**
+     * ID of the grant, `grt_…`.
+     */
+    grant_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Its state.
+     */
+    status: 'opened' | 'won' | 'lost';
+    /**
+     * Taken back when it was opened: those that were there.
+     */
+    credits: number;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number;
+    /**
+     * VAT in minor units of `currency`.
+     */
+    vat_amount_minor: number;
+    /**
+     * Fee of the dispute; 0: not known.
+     */
+    fee_minor: number;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Whole credits.
+     */
+    balance_credits: number;
+    /**
+     * Whole credits.
+     */
+    refundable_credits: number;
+    /**
+     * Money of the sale that can still be refunded; null if the sale had no amount.
+     */
+    refundable_amount_minor: number | null;
+    /**
+     * False for a retry, and for news that were known.
+     */
+    credited: boolean;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
 };
 
 export type DocumentCost = {
@@ -5819,9 +5993,9 @@ export type GrantItem = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund' | 'reversal';
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal';
     /**
-     * All of the sale, its bonus among them; negative for a refund.
+     * All of the sale, its bonus among them; negative for a refund or dispute.
      */
     credits: number;
     /**
@@ -5916,6 +6090,14 @@ export type GrantItem = {
      * Reference of the invoice, for people.
      */
     invoice_ref: string | null;
+    /**
+     * Of a dispute; null: it is none.
+     */
+    dispute_status: 'opened' | 'won' | 'lost' | null;
+    /**
+     * Fee that the provider kept for a dispute.
+     */
+    dispute_fee_minor: number;
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -6558,7 +6740,7 @@ export type LedgerItem = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund' | 'reversal' | 'usage' | 'admin_adjustment';
+    kind: 'sale' | 'refund' | 'reversal' | 'transfer_out' | 'transfer_in' | 'usage' | 'admin_adjustment';
     /**
      * ID of the grant, `grt_…`.
      */
@@ -6571,6 +6753,10 @@ export type LedgerItem = {
      * ID of the refund, `rfd_…`.
      */
     refund_id?: string;
+    /**
+     * The tenant that sent or received transferred credits.
+     */
+    other_tenant_id?: string;
     /**
      * ISO 4217, three capital letters.
      */
@@ -6971,6 +7157,14 @@ export type MarginByCurrency = {
      */
     refund_true_up_usd: string;
     /**
+     * Fees of disputes, minor units of `currency`.
+     */
+    dispute_fee_minor: number;
+    /**
+     * Fees of disputes at the rates of their sales.
+     */
+    dispute_fee_usd: string;
+    /**
      * US dollars as decimal text with 6 decimals.
      */
     deferred_revenue_usd: string;
@@ -6992,6 +7186,10 @@ export type MarginCorrections = {
      * US dollars as decimal text with 6 decimals.
      */
     refunds_usd: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    dispute_fees_usd: string;
     /**
      * What became known of model costs of closed months: late calls, prices that came later.
      */
@@ -7065,11 +7263,15 @@ export type MarginReportResponse = {
          */
         refunds_usd: string;
         /**
+         * Fees that the providers kept for disputes.
+         */
+        dispute_fees_usd: string;
+        /**
          * US dollars as decimal text with 6 decimals.
          */
         model_cost_usd: string;
         /**
-         * net revenue + refunds − model cost.
+         * net revenue + refunds − fees of disputes − model cost.
          */
         margin_usd: string;
         /**
@@ -7109,6 +7311,10 @@ export type MarginReportResponse = {
          * US dollars as decimal text with 6 decimals.
          */
         refund_true_up_usd: string;
+        /**
+         * Fees of disputes, negative.
+         */
+        dispute_fee_usd: string;
         /**
          * US dollars as decimal text with 6 decimals.
          */
@@ -8204,7 +8410,7 @@ export type PageSummary = {
 };
 
 /**
- * Money that came, or went back: then its amounts and credits are negative. A `correction` is a fact of a sale that became known after its month was closed.
+ * Money that came, or went back: then its amounts and credits are negative. A `correction` is a fact of a sale that became known after its month was closed. A fee that became known after its dispute is a row of its own, of kind `dispute`.
  */
 export type Payment = {
     /**
@@ -8218,7 +8424,7 @@ export type Payment = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund' | 'reversal' | 'correction';
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal' | 'correction';
     /**
      * Whole credits.
      */
@@ -8279,6 +8485,10 @@ export type Payment = {
      * Country whose VAT it is, ISO 3166-1; null where it was not said.
      */
     tax_country: string | null;
+    /**
+     * Fee that the provider kept for a dispute.
+     */
+    dispute_fee_minor: number;
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -8353,6 +8563,10 @@ export type PaymentSum = {
      * Gross less VAT, in minor units of `currency`.
      */
     net_amount_minor: number;
+    /**
+     * Fees of disputes: a cost beside these sums.
+     */
+    dispute_fee_minor: number;
 };
 
 /**
@@ -10794,6 +11008,10 @@ export type StatementResponse = {
      */
     refunded_credits: number;
     /**
+     * From other tenants (+) and to them (−).
+     */
+    transferred_credits: number;
+    /**
      * Gifts (+) and credits that were clawed back (−).
      */
     adjusted_credits: number;
@@ -10802,7 +11020,7 @@ export type StatementResponse = {
      */
     used_credits: number;
     /**
-     * Opening + purchased − refunded + adjusted − used: the opening balance of the next month.
+     * Opening + purchased − refunded + transferred + adjusted − used: the opening balance of the next month.
      */
     closing_balance_credits: number;
     /**
@@ -10814,7 +11032,7 @@ export type StatementResponse = {
      */
     position: string | null;
     /**
-     * SHA-256 of number, tenant_id, month, position, the six totals and items as canonical JSON (RFC 8785).
+     * SHA-256 of number, tenant_id, month, position, the seven totals and items as canonical JSON (RFC 8785).
      */
     digest: string;
 };
@@ -10835,7 +11053,7 @@ export type StatementRow = {
     /**
      * Its kind.
      */
-    kind: 'opening_balance' | 'sale' | 'refund' | 'reversal' | 'admin_adjustment' | 'usage' | 'closing_balance';
+    kind: 'opening_balance' | 'sale' | 'refund' | 'reversal' | 'transfer_out' | 'transfer_in' | 'admin_adjustment' | 'usage' | 'closing_balance';
     /**
      * Date of booking: in a closed month nothing is booked any more. null: a balance, or a sum.
      */
@@ -12070,6 +12288,64 @@ export type TrainingSucceededMessage = {
     };
 };
 
+export type TransferCreditsRequest = {
+    /**
+     * Tenant that receives the credits; it exists.
+     */
+    to_tenant_id: string;
+    /**
+     * Credits to move, at most the available ones. Either this or `all`.
+     */
+    credits?: number | null;
+    /**
+     * All credits that are available.
+     */
+    all?: true;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+};
+
+export type TransferCreditsResponse = {
+    /**
+     * ID of the transfer, `trf_…`: the same in both ledgers.
+     */
+    transfer_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Tenant that received the credits.
+     */
+    to_tenant_id: string;
+    /**
+     * Whole credits.
+     */
+    credits: number;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+    /**
+     * Of the tenant that sent them.
+     */
+    balance_credits: number;
+    /**
+     * Of the tenant that received them.
+     */
+    to_balance_credits: number;
+    /**
+     * false: this movement was already booked.
+     */
+    credited: boolean;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+};
+
 /**
  * The model provider is not known. RFC 9457; what to do: /docs/problems/unknown_model_provider.
  */
@@ -12755,7 +13031,7 @@ export type WebhookChangeRequest = {
     /**
      * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.sent' | 'credits.received' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * A note for people.
      */
@@ -12782,7 +13058,7 @@ export type WebhookCreateRequest = {
     /**
      * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.sent' | 'credits.received' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * A note for people.
      */
@@ -21346,7 +21622,7 @@ export type ListPaymentsData = {
         /**
          * Its kind.
          */
-        kind?: 'sale' | 'refund' | 'reversal' | 'correction';
+        kind?: 'sale' | 'refund' | 'dispute' | 'reversal' | 'correction';
         /**
          * The provider's payout that has the payment; null until it is known.
          */
@@ -22475,6 +22751,97 @@ export type PutUploadResponses = {
 };
 
 export type PutUploadResponse = PutUploadResponses[keyof PutUploadResponses];
+
+export type RecordDisputeData = {
+    body: DisputeRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/billing/disputes';
+};
+
+export type RecordDisputeErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `original_grant_not_found`
+     */
+    404: OriginalGrantNotFoundProblem;
+    /**
+     * `request_in_progress`
+     */
+    409: RequestInProgressProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`, `refund_exceeds_original`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem) | ({
+        code: 'refund_exceeds_original';
+    } & RefundExceedsOriginalProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type RecordDisputeError = RecordDisputeErrors[keyof RecordDisputeErrors];
+
+export type RecordDisputeResponses = {
+    /**
+     * Success.
+     */
+    200: DisputeResponse;
+};
+
+export type RecordDisputeResponse = RecordDisputeResponses[keyof RecordDisputeResponses];
 
 export type RefundCreditsData = {
     body: RefundRequest;
@@ -23618,6 +23985,104 @@ export type ToMarkdownResponses = {
 
 export type ToMarkdownResponse = ToMarkdownResponses[keyof ToMarkdownResponses];
 
+export type TransferCreditsData = {
+    body: TransferCreditsRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/admin/tenants/{tenant_id}/transfer-credits';
+};
+
+export type TransferCreditsErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `request_in_progress`, `insufficient_balance`
+     */
+    409: ({
+        code: 'request_in_progress';
+    } & RequestInProgressProblem) | ({
+        code: 'insufficient_balance';
+    } & InsufficientBalanceProblem);
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type TransferCreditsError = TransferCreditsErrors[keyof TransferCreditsErrors];
+
+export type TransferCreditsResponses = {
+    /**
+     * Success.
+     */
+    200: TransferCreditsResponse;
+};
+
+export type TransferCreditsResponse2 = TransferCreditsResponses[keyof TransferCreditsResponses];
+
 export type UseSignInLinkData = {
     body?: never;
     path?: never;
@@ -23808,6 +24273,24 @@ export type ReceiveCreditsReversedWebhookPayload = CreditsReversedMessage;
 export type ReceiveCreditsReversedWebhookRequest = {
     body: ReceiveCreditsReversedWebhookPayload;
     key: 'credits.reversed';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveCreditsSentWebhookPayload = CreditsSentMessage;
+
+export type ReceiveCreditsSentWebhookRequest = {
+    body: ReceiveCreditsSentWebhookPayload;
+    key: 'credits.sent';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveCreditsReceivedWebhookPayload = CreditsReceivedMessage;
+
+export type ReceiveCreditsReceivedWebhookRequest = {
+    body: ReceiveCreditsReceivedWebhookPayload;
+    key: 'credits.received';
     path?: never;
     query?: never;
 };

@@ -83,8 +83,8 @@ export const rebalance = (intruder: Intruder, stream: string): void => {
   for (const event of intruder.all(`stream = '${stream}' order by revision`)) {
     const data = parsed(event.data);
     if (!('balance_after' in data)) continue;
-    const plus = ['CreditsGranted', 'RefundReversed', 'CreditsAdjusted'].includes(event.type);
-    balance += (plus ? 1 : -1) * Number(data['credits']);
+    const minus = ['CreditsRefunded', 'CreditsTransferredOut', 'CreditsBurned'].includes(event.type);
+    balance += (minus ? -1 : 1) * Number(data['credits']);
     const after = JSON.stringify({ ...data, balance_after: balance });
     intruder.run('update events set data = ? where position = ?', after, event.position);
   }

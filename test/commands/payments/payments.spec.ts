@@ -191,6 +191,7 @@ for (const { name, open } of LOGS)
           clock: { now: () => NOW },
           openHoldsBefore: () => Promise.resolve([]),
           openClaimsBefore: () => Promise.resolve([claimOf('p1')]),
+          openTransfersBefore: () => Promise.resolve([]),
         });
       });
       const reports = await Promise.all(sweepers.map((sweeper) => sweeper.sweep()));

@@ -19,6 +19,7 @@ const setUp = async (options: Partial<HoldSweeperDeps> = {}) => {
       clock: { now: () => LATER },
       openHoldsBefore: () => Promise.resolve([{ tenant_id: 't', hold_id: 'h' }]),
       openClaimsBefore: () => Promise.resolve([]),
+      openTransfersBefore: () => Promise.resolve([]),
       ...options,
     });
   return { store, writer, sweeperOn };
@@ -28,7 +29,13 @@ describe('hold sweeper', () => {
   it('releases a hold that ran out', async () => {
     const { writer, store, sweeperOn } = await setUp();
     await writer.execute(hold('t', 'h', 30));
-    expect(await sweeperOn().sweep()).to.deep.equal({ released: 1, finished: 0, priced: 0, left: 0 });
+    expect(await sweeperOn().sweep()).to.deep.equal({
+      released: 1,
+      finished: 0,
+      arrived: 0,
+      priced: 0,
+      left: 0,
+    });
     expect(await writer.stateOf('t')).to.include({ balance: 100, held: 0 });
     const released = (await eventsOf(store, accountStream('t'))).at(-1);
     expect(released?.data).to.include({ hold_id: 'h', reason: 'expired' });
@@ -79,7 +86,13 @@ describe('hold sweeper', () => {
       onError: (error) => errors.push(error),
     });
     await writer.execute(hold('t', 'h', 30));
-    expect(await sweeperOn().sweep()).to.deep.equal({ released: 1, finished: 0, priced: 0, left: 2 });
+    expect(await sweeperOn().sweep()).to.deep.equal({
+      released: 1,
+      finished: 0,
+      arrived: 0,
+      priced: 0,
+      left: 2,
+    });
     expect(errors).to.have.length(1);
   });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { laterBy } from '../../../domain/kernel/amounts.ts';
 import { placesStream } from '../../../domain/places.ts';
-import { ABANDONED_AFTER_MS, takePlace } from '../../../src/commands/places.ts';
+import { ABANDONED_AFTER_MS, takePlace } from '../../../src/writer/places.ts';
 import { WEBHOOKS_MAX } from '../../../src/commands/webhooks.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';
 import { webhookBench, type WebhookBench } from '../../support/webhookBench.ts';

@@ -21,6 +21,7 @@ const WITHOUT_CHILDREN = [
   ...[
     'addCredits',
     'refundCredits',
+    'recordDispute',
     'reverseRefund',
     'correctFxRates',
     'listPayments',
@@ -32,6 +33,7 @@ const WITHOUT_CHILDREN = [
     'getDeferredRevenue',
     'getJournal',
     'adjustCredits',
+    'transferCredits',
     'eraseTenant',
     'setPlan',
     'setBillingRate',

@@ -308,7 +308,18 @@ const administer = async (walk: Walk): Promise<void> => {
     path: { refund_id: String(refund.body['refund_id']) },
     json: { provider_txn_id: 'rev_3QK9', credits: 200, reason: 'the refund failed in part' },
   });
-  await walk.call('eraseTenant', { path: { tenant_id: await walk.leaver() } });
+  await walk.call('recordDispute', {
+    json: {
+      ...{ provider: 'stripe', provider_txn_id: 'dp_3QK9', original_provider_txn_id: 'pi_3QK9' },
+      ...{ status: 'opened', gross_amount_minor: 100, fee_minor: 1_500 },
+    },
+  });
+  const leaver = await walk.leaver();
+  await walk.call('transferCredits', {
+    ...tenant,
+    json: { to_tenant_id: leaver, credits: 100, reason: 'merged, ticket 91' },
+  });
+  await walk.call('eraseTenant', { path: { tenant_id: leaver } });
   await walk.call('setPlan', { ...tenant, json: { plan: 'paid', reason: 'bought credits' } });
   await walk.call('setRateLimits', { ...tenant, json: { heavy: { rate_per_second: 10, burst: 40 } } });
   await walk.call('getRateLimits', tenant);

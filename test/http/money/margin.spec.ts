@@ -56,7 +56,7 @@ describe('the margin report over HTTP', () => {
     expect(report['gap_breakdown']).to.deep.equal({
       ...{ fx_rate_usd: '0.130435', price_variance_usd: '-0.000435', provider_fee_usd: '-0.495000' },
       ...{ promo_usd: '0.000000', unpriced_usd: '0.000000', refund_true_up_usd: '0.000000' },
-      rounding_usd: '0.000000',
+      ...{ dispute_fee_usd: '0.000000', rounding_usd: '0.000000' },
     });
     expect(report['fx_effect_usd']).to.equal('-0.365000');
     expect(micro(sold['deferred_revenue_usd']) - micro(report['deferred_revenue_usd'])).to.equal(10_505_000n);

@@ -63,6 +63,7 @@ describe('the payments of all tenants', () => {
           vat_amount_minor: 5 * 190 - 95,
           provider_fee_minor: 5 * 45 - 20,
           net_amount_minor: 5 * 1000 - 500,
+          dispute_fee_minor: 0,
         },
       },
     ]);

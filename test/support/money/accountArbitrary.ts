@@ -4,14 +4,18 @@ import { asCredits } from '../../../domain/kernel/amounts.ts';
 import {
   adjust,
   charge,
+  dispute,
   hold,
   open,
+  receive,
   refund,
   release,
   reverse,
   sell,
+  send,
   setPlan,
   settle,
+  tellDispute,
   tellMore,
 } from './moneyCommands.ts';
 
@@ -83,6 +87,39 @@ const reversals = fc
   })
   .map(({ credits, ...rest }) => reverse({ ...rest, credits: credits === null ? null : asCredits(credits) }));
 
+const statuses = fc.constantFrom('opened' as const, 'won' as const, 'lost' as const);
+const disputeFee = fc.constantFrom(0, 0, 15, 20);
+const disputed = fc.option(money, { nil: null });
+
+const disputes = fc
+  .record({
+    ...{ provider, provider_txn_id: fc.constantFrom('d1', 'd2', 'r1', 't2'), original_provider: provider },
+    ...{
+      original_provider_txn_id: providerTxn,
+      status: statuses,
+      fee_minor: disputeFee,
+      gross_amount_minor: disputed,
+    },
+  })
+  .map(({ status, fee_minor, ...rest }) => dispute({ status, fee_minor }, rest));
+
+const disputeNews = fc
+  .record({
+    ...{ provider, provider_txn_id: fc.constantFrom('d1', 'd1', 'd2', 'r1'), status: statuses },
+    ...{ fee_minor: disputeFee, gross_amount_minor: disputed },
+  })
+  .map(({ status, ...rest }) => tellDispute(status, rest));
+
+const sends = fc
+  .record({
+    credits: fc.option(count, { nil: null }),
+    idempotency_key: fc.constantFrom('s1', 's2', 's3', null),
+    to_tenant_id: fc.constantFrom('other', 'other', 'third'),
+  })
+  .map(({ credits, ...rest }) => send(credits, rest));
+
+const receipts = fc.tuple(count, fc.constantFrom('trf_1', 'trf_2', 'trf_3')).map((of) => receive(...of));
+
 const adjustments = fc
   .record({
     credits: fc.constantFrom(-1_000, -100, -1, 1, 50, 500, 2_000),
@@ -126,6 +163,10 @@ export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
   { weight: 2, arbitrary: facts },
   { weight: 5, arbitrary: refunds },
   { weight: 4, arbitrary: reversals },
+  { weight: 4, arbitrary: disputes },
+  { weight: 4, arbitrary: disputeNews },
+  { weight: 2, arbitrary: sends },
+  { weight: 2, arbitrary: receipts },
   { weight: 3, arbitrary: adjustments },
   { weight: 5, arbitrary: holds },
   { weight: 5, arbitrary: settles },

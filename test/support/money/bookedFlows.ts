@@ -21,7 +21,7 @@ export const flowsIn = (
   { from = '', to = '9999' }: TimeRange,
 ): readonly CurrencyFlows[] => {
   const given = events.filter(isBooked).map(projected);
-  const { burns, bookings } = foldMargin({ lots: new Map(), opensAt: '' }, given);
+  const { burns, bookings } = foldMargin({ lots: new Map(), transit: new Map(), opensAt: '' }, given);
   const sums = new Map<string, Record<string, bigint>>();
   for (const flow of [...burns, ...bookings]) {
     const { currency, booked_at } = flow;

@@ -11,14 +11,30 @@ import { booksCommands, type FigureQueries } from '../../../src/commands/books.t
 import { accountWriter } from '../../../src/writer/accountWriter.ts';
 import { commandHandler } from '../../../src/writer/commandHandler.ts';
 import { memoryEventStore } from '../logs/memoryEventStore.ts';
-import { adjust, bookRate, charge, meta, refund, reverse, sell, tellMore } from './moneyCommands.ts';
+import {
+  adjust,
+  bookRate,
+  charge,
+  dispute,
+  meta,
+  receive,
+  refund,
+  reverse,
+  sell,
+  send,
+  tellDispute,
+  tellMore,
+} from './moneyCommands.ts';
 
 const MINUTE_MS = 60_000;
 const START = '2026-01-20T08:00:00.000Z';
 const TENANTS = ['a', 'b'] as const;
 const NO_COSTS = { billed_pico_usd: 0n, free_tier_pico_usd: 0n, unpriced_calls: 0 };
 
-const MOVES = ['sell', 'give', 'take', 'use', 'refund', 'tell', 'rerate', 'reverse'] as const;
+const MOVES = [
+  ...(['sell', 'give', 'take', 'use', 'refund', 'tell', 'rerate', 'reverse'] as const),
+  ...(['dispute', 'settle', 'send'] as const),
+] as const;
 
 /** What happens next in a world: time goes by, a clock is set back, credits move, a month is closed or opened again. */
 export type Step =
@@ -94,6 +110,7 @@ export const world = () => {
   let [now, made] = [START, 0];
   const sales = new Map<string, string>();
   const refunds = new Map<string, string>();
+  const disputes = new Map<string, string>();
   /** What the provider tells later: one fact at a time. */
   const facts = [
     { provider_fee_minor: 31 },
@@ -133,6 +150,19 @@ export const world = () => {
       const named = { refund_id: `rfd_${of}`, refund_provider_txn_id: of, provider_txn_id: id };
       return reverse({ ...named, reversal_id: `rev_${id}` });
     },
+    dispute: (tenant_id: string, id: string, credits: number) => {
+      disputes.set(tenant_id, id);
+      const of = { original_provider_txn_id: sales.get(tenant_id) ?? 'none', provider_txn_id: id };
+      return dispute({ fee_minor: credits % 2 === 0 ? 15 : 0 }, of);
+    },
+    settle: (tenant_id: string, _id: string, credits: number) =>
+      tellDispute(credits % 3 === 0 ? 'won' : 'lost', {
+        ...{ provider_txn_id: disputes.get(tenant_id) ?? 'none', fee_minor: 15 },
+      }),
+    send: (tenant_id: string, id: string, credits: number) =>
+      send(Math.ceil(credits / 2), {
+        ...{ idempotency_key: id, to_tenant_id: TENANTS.find((other) => other !== tenant_id) ?? 'b' },
+      }),
     use: (_tenant: string, id: string, credits: number) =>
       charge(asCredits(Math.ceil(credits / 3)), {
         ...{ idempotency_key: id, usage_id: `use_${id}`, paid_plan_required: false },
@@ -153,6 +183,18 @@ export const world = () => {
     if (last?.closed === null) return last.month;
     return opensAt?.slice(0, 7) ?? laterBy(`${now.slice(0, 7)}-01T00:00:00.000Z`, -1).slice(0, 7);
   };
+  /** What leaves a tenant arrives at once. */
+  const act = async (one: Extract<Step, { readonly tenant: string }>): Promise<void> => {
+    const outcome = await writer.execute(commandOf(one));
+    for (const event of outcome.kind === 'done' ? outcome.events : []) {
+      if (event.type !== 'CreditsTransferredOut') continue;
+      const { transfer_id, to_tenant_id: tenant_id, credits, created_at } = event.data;
+      const arrival = { transfer_id, tenant_id, from_tenant_id: one.tenant, credits };
+      const meta = metaNow();
+      const at = meta.now < created_at ? created_at : meta.now;
+      await writer.execute({ ...receive(credits), data: arrival, meta: { ...meta, now: at } });
+    }
+  };
   const step = async (one: Step): Promise<void> => {
     if (one.kind === 'clock') now = laterBy(now, one.minutes * MINUTE_MS);
     else if (one.kind === 'edge') now = laterBy(monthAfter(now.slice(0, 7)), 5 * MINUTE_MS);
@@ -162,7 +204,7 @@ export const world = () => {
     else if (one.kind === 'reopen') {
       const last = (await months.view()).months.at(-1);
       if (last !== undefined) await months.reopen({ month: last.month, reason: 'again' }, metaNow());
-    } else if ('tenant' in one) await writer.execute(commandOf(one));
+    } else if ('tenant' in one) await act(one);
     months.forget();
   };
   return { store, months, step, close: () => writer.close() };

@@ -6,7 +6,16 @@ import type { AccountCommand } from '../../../domain/account/messages.ts';
  * amounts small enough for that arithmetic.
  */
 interface Row {
-  readonly kind: 'sale' | 'refund' | 'reversal' | 'adjustment' | 'hold' | 'release' | 'usage';
+  readonly kind:
+    | 'sale'
+    | 'refund'
+    | 'reversal'
+    | 'sent'
+    | 'received'
+    | 'adjustment'
+    | 'hold'
+    | 'release'
+    | 'usage';
   readonly id: string;
   readonly credits: number;
   readonly free: number;
@@ -21,6 +30,9 @@ interface Row {
   readonly currency: string;
   readonly payload: string;
   readonly operation: string;
+  /** Of a dispute; empty for what is none. */
+  readonly status: string;
+  readonly dispute_fee: number;
 }
 
 export interface LedgerModel {
@@ -32,7 +44,7 @@ export const newLedger = (): LedgerModel => ({ rows: [], plan: 'free' });
 
 const BLANK = {
   ...{ id: '', credits: 0, free: 0, pages: 0, rate: 0, of: '', gross: 0, vat: 0, fee: 0, bonus: 0 },
-  ...{ payout: '', currency: '', payload: '', operation: '' },
+  ...{ payout: '', currency: '', payload: '', operation: '', status: '', dispute_fee: 0 },
 };
 const txn = (provider: string, id: string) => JSON.stringify([provider.toLowerCase(), id]);
 const sum = (rows: readonly Row[], pick: (row: Row) => number) => rows.reduce((n, row) => n + pick(row), 0);
@@ -48,10 +60,13 @@ const openHolds = (ledger: LedgerModel) =>
   });
 
 export const figuresOf = (ledger: LedgerModel) => ({
-  balance: sum(of(ledger, 'sale', 'refund', 'reversal', 'adjustment', 'usage'), (row) => row.credits),
+  balance: sum(
+    of(ledger, 'sale', 'refund', 'reversal', 'sent', 'received', 'adjustment', 'usage'),
+    (row) => row.credits,
+  ),
   held: sum(openHolds(ledger), (row) => row.credits),
   purchased: sum(of(ledger, 'sale', 'refund', 'reversal'), (row) => row.credits),
-  adjusted: sum(of(ledger, 'adjustment'), (row) => row.credits),
+  adjusted: sum(of(ledger, 'adjustment', 'sent', 'received'), (row) => row.credits),
   used: 0 - sum(of(ledger, 'usage'), (row) => row.credits),
   free_pages_used: sum(of(ledger, 'usage'), (row) => row.free),
   free_pages_held: sum(openHolds(ledger), (row) => row.free),
@@ -87,16 +102,42 @@ const leftOf = (ledger: LedgerModel, sale: Row) => {
   };
 };
 
+const grossOf = ({ dispute, gross_amount_minor: told }: DataOf<'RefundCredits'>, left: number): number => {
+  if (dispute?.status === 'won') return 0;
+  return told ?? (dispute === undefined ? 0 : left);
+};
+
+/** A dispute takes what is there, and one that was won nothing. */
+const takenOf = (
+  dispute: DataOf<'RefundCredits'>['dispute'],
+  { due, all, ledger }: { readonly due: number; readonly all: number; readonly ledger: LedgerModel },
+): number => {
+  if (dispute === undefined) return due;
+  return dispute.status === 'won' ? 0 : Math.min(all, Math.max(0, available(ledger)));
+};
+
+const told = ({ dispute }: DataOf<'RefundCredits'>) =>
+  dispute === undefined
+    ? { status: '', dispute_fee: 0 }
+    : { status: dispute.status, dispute_fee: dispute.fee_minor };
+
+/** Neither more than is left of the sale, nor more VAT than money. */
+const isBeyond = (wanted: Amounts, left: Amounts): boolean =>
+  (['credits', 'gross', 'vat', 'fee'] as const).some((name) => wanted[name] > left[name]) ||
+  wanted.vat > wanted.gross;
+type Amounts = Pick<Row, 'credits' | 'gross' | 'vat' | 'fee'>;
+
 const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row): string => {
   const left = leftOf(ledger, sale);
-  const gross = data.gross_amount_minor ?? 0;
+  const gross = grossOf(data, left.gross);
   const part = (whole: number, rest: number) =>
     gross === 0 ? 0 : gross === left.gross ? rest : Math.min(rest, Math.floor((whole * gross) / sale.gross));
   // A bonus that was used is not asked back.
   const used = Math.max(0, left.credits - Math.max(0, available(ledger)));
   const bonus = Math.floor((sale.bonus * left.credits) / sale.credits);
   const gone = gross > 0 && gross === left.gross ? Math.min(used, bonus) : 0;
-  const credits = data.credits ?? part(sale.credits, left.credits) - gone;
+  const due = data.credits ?? part(sale.credits, left.credits) - gone;
+  const credits = takenOf(data.dispute, { due, all: sale.gross === 0 ? left.credits : due, ledger });
   // What stays with the seller of VAT or fee after this refund: nearest, a half to the even neighbour.
   const stays = (whole: number) => {
     const refunded = whole * (sale.gross - left.gross + gross);
@@ -104,18 +145,17 @@ const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row)
     const isUp = 2 * over === sale.gross ? down % 2 === 1 : 2 * over > sale.gross;
     return whole - down - (isUp ? 1 : 0);
   };
-  const due = (whole: number, rest: number) =>
+  const share = (whole: number, rest: number) =>
     gross === 0 ? 0 : gross === left.gross ? rest : Math.max(0, Math.min(rest, rest - stays(whole)));
   // What is left of the sale never holds more VAT than money.
-  const kept = Math.min(left.vat - due(sale.vat, left.vat), left.gross - gross);
+  const kept = Math.min(left.vat - share(sale.vat, left.vat), left.gross - gross);
   const vat = data.vat_amount_minor ?? Math.min(gross, left.vat, left.vat - kept);
-  const fee = data.provider_fee_minor ?? Math.min(gross, due(sale.fee, left.fee));
-  const overs = [credits - left.credits, gross - left.gross, vat - left.vat, fee - left.fee, vat - gross];
-  if (overs.some((over) => over > 0)) return 'refund_exceeds_original';
+  const fee = data.provider_fee_minor ?? Math.min(gross, share(sale.fee, left.fee));
+  if (isBeyond({ credits, gross, vat, fee }, left)) return 'refund_exceeds_original';
   if (lacks(ledger, credits)) return 'insufficient_balance';
   const taken = { credits: 0 - credits, gross: 0 - gross, vat: 0 - vat, fee: 0 - fee };
   const id = txn(data.provider, data.provider_txn_id);
-  return add(ledger, { kind: 'refund', id, of: sale.id, ...taken, payload: data.fingerprint });
+  return add(ledger, { kind: 'refund', id, of: sale.id, ...taken, ...told(data), payload: data.fingerprint });
 };
 
 /** A refund less its reversals, in positive numbers. */
@@ -185,6 +225,27 @@ const detailsOf = (ledger: LedgerModel, data: DataOf<'AddSaleDetails'>): string 
   return JSON.stringify(next) === JSON.stringify(sale) ? 'repeat' : 'done';
 };
 
+const contradicts = (row: Row, { status, gross_amount_minor: gross, fee_minor }: DataOf<'TellDispute'>) => {
+  const ends = [row.status, status].filter((one) => one !== 'opened');
+  const isAnother = row.gross !== 0 && gross !== null && gross !== 0 - row.gross;
+  return new Set(ends).size > 1 || isAnother || isOther(row.dispute_fee, fee_minor);
+};
+
+const newsOf = (ledger: LedgerModel, data: DataOf<'TellDispute'>): string => {
+  const id = txn(data.provider, data.provider_txn_id);
+  const at = ledger.rows.findIndex((row) => row.kind === 'refund' && row.id === id && row.status !== '');
+  const row = ledger.rows[at];
+  if (row === undefined) return 'refund_not_found';
+  if (contradicts(row, data)) return 'idempotency_key_reused';
+  const status = row.status === 'opened' ? data.status : row.status;
+  const dispute_fee = row.dispute_fee || data.fee_minor;
+  if (status === row.status && dispute_fee === row.dispute_fee) return 'repeat';
+  ledger.rows[at] = { ...row, status, dispute_fee };
+  const isWon = status === 'won' && row.status === 'opened';
+  const back = { credits: 0 - row.credits, gross: 0 - row.gross, vat: 0 - row.vat, fee: 0 - row.fee };
+  return isWon ? add(ledger, { kind: 'reversal', id: `won ${id}`, of: id, ...back }) : 'done';
+};
+
 const VERDICTS: Verdicts = {
   OpenAccount: () => 'done',
   SetPlan: (ledger, { plan }) => {
@@ -221,9 +282,24 @@ const VERDICTS: Verdicts = {
     const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund', 'reversal');
     if (twin) return again(twin, 'reversal', data.fingerprint);
     const refund = find(ledger, txn(data.provider, data.refund_provider_txn_id), 'refund');
-    if (!refund) return 'refund_not_found';
+    if (!refund || refund.status !== '') return 'refund_not_found';
     return reversalOf(ledger, data, refund);
   },
+  TellDispute: newsOf,
+  SendCredits: (ledger, { idempotency_key: key, credits, fingerprint }) => {
+    const twin = key === null ? undefined : find(ledger, key, 'sent');
+    if (twin) return again(twin, 'sent', fingerprint);
+    const there = available(ledger);
+    if (there < 1 || (credits ?? 0) > there) return 'insufficient_balance';
+    return add(ledger, {
+      kind: 'sent',
+      id: key ?? '',
+      credits: 0 - (credits ?? there),
+      payload: fingerprint,
+    });
+  },
+  ReceiveCredits: (ledger, { transfer_id: id, credits }) =>
+    find(ledger, id, 'received') ? 'repeat' : add(ledger, { kind: 'received', id, credits }),
   AdjustCredits: (ledger, { idempotency_key: key, credits, allow_negative, fingerprint }) => {
     const twin = key === null ? undefined : find(ledger, key, 'adjustment');
     if (twin) return again(twin, 'adjustment', fingerprint);

@@ -3,13 +3,17 @@ import type {
   AdjustCredits,
   BookSaleRate,
   ChargeCredits,
+  Dispute,
   GrantCredits,
   HoldCredits,
   OpenAccount,
+  ReceiveCredits,
   RefundCredits,
   ReleaseHold,
   ReverseRefund,
+  TellDispute,
   SetPlan,
+  SendCredits,
   SettleHold,
 } from '../../../domain/account/messages.ts';
 import { fingerprintOf } from '../../../domain/kernel/chain.ts';
@@ -131,6 +135,55 @@ export const reverse = (over: Partial<Printed<ReverseRefund['data']>> = {}): Rev
     occurred_at: NOW,
     ...over,
   }),
+  meta,
+});
+
+/** A dispute of the sale that `sell` makes: a refund of what is there. */
+export const dispute = (
+  told: Partial<Dispute> = {},
+  over: Partial<Printed<RefundCredits['data']>> = {},
+): RefundCredits =>
+  refund({
+    ...{ provider_txn_id: 'dp_1', refund_id: `dsp_${over.provider_txn_id ?? 'dp_1'}`, ...over },
+    dispute: { status: 'opened', fee_minor: 0, ...told },
+  });
+
+/** News of that dispute. */
+export const tellDispute = (
+  status: Dispute['status'],
+  over: Partial<Omit<TellDispute['data'], 'status'>> = {},
+): TellDispute => ({
+  type: 'TellDispute',
+  data: {
+    ...{
+      tenant_id: TENANT,
+      provider: 'stripe',
+      provider_txn_id: 'dp_1',
+      gross_amount_minor: null,
+      fee_minor: 0,
+    },
+    ...{ reversal_id: 'rev_dp_1', ...over, status },
+  },
+  meta,
+});
+
+/** Credits for the tenant `other`, under a key. */
+export const send = (
+  credits: number | null,
+  over: Partial<Printed<SendCredits['data']>> = {},
+): SendCredits => ({
+  type: 'SendCredits',
+  data: printed({
+    ...{ transfer_id: `trf_${over.idempotency_key ?? 'k'}`, to_tenant_id: 'other', reason: 'merged' },
+    ...{ idempotency_key: 'send_1', credits: credits === null ? null : asCredits(credits), ...over },
+  }),
+  meta,
+});
+
+/** Credits from the tenant `other`. */
+export const receive = (credits: number, transfer_id = 'trf_1'): ReceiveCredits => ({
+  type: 'ReceiveCredits',
+  data: { tenant_id: TENANT, transfer_id, from_tenant_id: 'other', credits: asCredits(credits) },
   meta,
 });
 

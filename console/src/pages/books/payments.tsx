@@ -119,10 +119,17 @@ const SUM_COLUMNS: readonly Column<PaymentSum>[] = [
   sum.minor('vat', ({ vat_amount_minor, currency }) => [vat_amount_minor, currency]),
   sum.minor('net', ({ net_amount_minor, currency }) => [net_amount_minor, currency]),
   sum.minor('fee', ({ provider_fee_minor, currency }) => [provider_fee_minor, currency]),
+  sum.minor('disputeFee', ({ dispute_fee_minor, currency }) => [dispute_fee_minor, currency]),
   sum.count('without', ({ without_amount }) => without_amount, 1.5),
 ];
 
-const TONES = { sale: 'good', refund: 'warn', reversal: 'good', correction: 'neutral' } as const;
+const TONES = {
+  sale: 'good',
+  refund: 'warn',
+  dispute: 'bad',
+  reversal: 'good',
+  correction: 'neutral',
+} as const;
 
 const of = columnsFor<Payment, keyof typeof texts.columns>(texts.columns);
 
@@ -132,16 +139,17 @@ const COLUMNS: readonly Column<Payment>[] = [
   of.text('kind', ({ kind }) => texts.kinds[kind], {
     show: ({ kind }) => <Badge tone={TONES[kind]}>{texts.kinds[kind]}</Badge>,
   }),
-  of.text('document', ({ kind }) => (kind === 'correction' ? null : documentOf(kind)), {
-    // a correction is a later fact of a sale, and has no document of its own
-    show: ({ kind, tenant_id, grant_id }) =>
-      kind === 'correction' ? '–' : <DocumentLink kind={kind} tenantId={tenant_id} grantId={grant_id} />,
+  of.text('document', ({ kind }) => documentOf(kind), {
+    show: ({ kind, tenant_id, grant_id }) => (
+      <DocumentLink kind={kind} tenantId={tenant_id} grantId={grant_id} />
+    ),
   }),
   of.count('credits', ({ credits }) => credits),
   of.minor('gross', ({ gross_amount_minor, currency }) => [gross_amount_minor, currency]),
   of.minor('vat', ({ vat_amount_minor, currency }) => [vat_amount_minor, currency]),
   of.minor('net', ({ net_amount_minor, currency }) => [net_amount_minor, currency]),
   of.minor('fee', ({ provider_fee_minor, currency }) => [provider_fee_minor, currency]),
+  of.minor('disputeFee', ({ dispute_fee_minor, currency }) => [dispute_fee_minor, currency]),
   of.text('provider', ({ provider }) => provider),
   of.text('transaction', ({ provider_txn_id }) => provider_txn_id, { share: 1.8 }),
   of.text('payout', ({ payout_id }) => payout_id, { share: 1.4 }),

@@ -63,6 +63,7 @@ export const stepsOf = ({
     { id: 'fees', name: steps.fees, amount: negated(realized.provider_fees_usd) },
     { id: 'net', name: steps.net, amount: realized.net_revenue_usd, isTotal: true },
     { id: 'refunds', name: steps.refunds, amount: realized.refunds_usd },
+    { id: 'disputes', name: steps.disputes, amount: negated(realized.dispute_fees_usd) },
     { id: 'cost', name: steps.cost, amount: negated(realized.model_cost_usd) },
     { id: 'unit', name: steps.unit, amount: unit.margin_usd, isTotal: true },
     { id: 'fx', name: steps.fx, amount: fx_effect_usd },

@@ -62,6 +62,7 @@ function Figures({ data }: { data: StatementResponse }) {
     [texts.stats.opening, data.opening_balance_credits],
     [texts.stats.purchased, data.purchased_credits],
     [texts.stats.refunded, data.refunded_credits],
+    ...(data.transferred_credits === 0 ? [] : [[texts.stats.transferred, data.transferred_credits] as const]),
     [texts.stats.adjusted, data.adjusted_credits],
     [texts.stats.used, data.used_credits],
     [texts.stats.closing, data.closing_balance_credits],

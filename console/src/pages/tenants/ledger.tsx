@@ -104,6 +104,8 @@ const TONES: Readonly<Record<LedgerItem['kind'], Tone>> = {
   sale: 'good',
   refund: 'warn',
   reversal: 'good',
+  transfer_out: 'accent',
+  transfer_in: 'accent',
   usage: 'neutral',
   admin_adjustment: 'accent',
 };

@@ -1811,7 +1811,8 @@ class Api:
     ) -> models.GrantHistoryResponse:
         """A tenant's purchases and refunds, newest first.
 
-        What was bought, what was given back and which refunds were undone, each with its money.
+        What was bought, given back or disputed, and which of that was undone, each with its
+        money.
         """
         call = Call(
             "GET",
@@ -1931,7 +1932,7 @@ class Api:
         to: str | None = None,
         provider: str | None = None,
         currency: str | None = None,
-        kind: Literal["sale", "refund", "reversal", "correction"] | None = None,
+        kind: Literal["sale", "refund", "dispute", "reversal", "correction"] | None = None,
         payout_id: str | None = None,
         tenant_id: str | None = None,
         limit: int | None = None,
@@ -1941,11 +1942,11 @@ class Api:
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.PaymentList:
-        """Sales, refunds, reversals and corrections of all tenants, newest first.
+        """Sales, refunds, disputes, reversals and corrections of all tenants, newest first.
 
         `from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never
-        changes. A provider is found in any case. Amounts of refunds are negative, so that sums
-        are what remains; `net_amount_minor` is gross less VAT.
+        changes. A provider is found in any case. Amounts of refunds and disputes are negative,
+        so that sums are what remains; `net_amount_minor` is gross less VAT.
         """
         call = Call(
             "GET",
@@ -2353,6 +2354,30 @@ class Api:
         call = Call("POST", "/v1/admin/fx-rates", body=body, timeout=timeout)
         return cast("models.FxRatesResponse", self._sender.data(call))
 
+    def record_dispute(
+        self,
+        body: models.DisputeRequest,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DisputeResponse:
+        """Record a dispute of a sale, or news of one.
+
+        `opened` takes back the credits that are there, never more than the money is for and
+        never below 0, and the money in any case. `won` gives all of that back, `lost` ends it.
+        The fee is a cost of its own and may be told later. Provider and transaction identify the
+        dispute: a retry, or older news, answers `credited: false`, and what contradicts is 422
+        with `members`.
+        """
+        call = Call(
+            "POST",
+            "/v1/billing/disputes",
+            body=body,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.DisputeResponse", self._sender.data(call))
+
     def refund_credits(
         self,
         body: models.RefundRequest,
@@ -2754,6 +2779,31 @@ class Api:
             timeout=timeout,
         )
         return cast("models.MarkdownResult | models.Operation", self._sender.data(call))
+
+    def transfer_credits(
+        self,
+        tenant_id: str,
+        body: models.TransferCreditsRequest,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TransferCreditsResponse:
+        """Move credits to another tenant, with what was paid for them.
+
+        For tenants that are merged. The oldest credits go first, with the price, rate and
+        payment of their sale: no revenue is recognised by the move, and a refund of the payment,
+        which names the tenant that bought, brings its credits back. Send an `Idempotency-Key`: a
+        repeat, however late, answers with `credited: false`.
+        """
+        call = Call(
+            "POST",
+            "/v1/admin/tenants/{tenant_id}/transfer-credits",
+            path={"tenant_id": tenant_id},
+            body=body,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.TransferCreditsResponse", self._sender.data(call))
 
 
 class Lists:
@@ -3167,7 +3217,7 @@ class Lists:
         to: str | None = None,
         provider: str | None = None,
         currency: str | None = None,
-        kind: Literal["sale", "refund", "reversal", "correction"] | None = None,
+        kind: Literal["sale", "refund", "dispute", "reversal", "correction"] | None = None,
         payout_id: str | None = None,
         tenant_id: str | None = None,
         limit: int | None = None,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import { placesStream } from '../../domain/places.ts';
-import { takePlace, type PlaceRequest } from '../../src/commands/places.ts';
-import { eventsOf, LOGS, type LogUnderTest } from '../support/logs/eventLogs.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { placesStream } from '../../../domain/places.ts';
+import { takePlace, type PlaceRequest } from '../../../src/writer/places.ts';
+import { eventsOf, LOGS, type LogUnderTest } from '../../support/logs/eventLogs.ts';
 
 const NOW = '2026-01-31T08:00:00.000Z';
 const MAX = 3;

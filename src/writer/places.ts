@@ -2,8 +2,8 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { places, placesEvent, type PlacesKind, placesStream, type TakePlace } from '../../domain/places.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
-import type { Outcome } from '../writer/decideBatch.ts';
-import { streamsOf } from '../writer/commandHandler.ts';
+import type { Outcome } from './decideBatch.ts';
+import { streamsOf } from './commandHandler.ts';
 
 /** What wants a place, and of how many. */
 export interface PlaceRequest extends Pick<TakePlace['data'], 'tenant_id' | 'thing' | 'name' | 'max'> {
