@@ -57,6 +57,8 @@ export const grants = table({
     'unique (tenant_id, grant_id)',
     '(grant_id)',
     '(position)',
+    // Payments are found as a provider's file names them.
+    '(provider_txn_id)',
     '(created_at collate "C")',
     // For sales without a rate, and those of a currency and a day of its rates.
     "(position) where kind = 'sale' and fx_rate_to_usd is null and gross_amount_minor is not null",
@@ -250,7 +252,7 @@ const takenBy = (event: ProjectedEventOf<'CreditsRefunded' | 'RefundReversed'>, 
 /** What was sold, refunded and reversed, one row each. */
 export const grantsProjector: Projector = {
   name: 'grants',
-  version: 4,
+  version: 6,
   eventTypes: [
     'CreditsGranted',
     'SaleDetailsAdded',

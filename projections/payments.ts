@@ -1,8 +1,10 @@
+import type { BookedPayment } from '../domain/payout.ts';
 import { localPeriods } from '../domain/kernel/timeZones.ts';
 import { NEWEST_FIRST } from './engine/cursor.ts';
-import type { SqlTx, SqlValue } from './engine/ports.ts';
+import type { SqlRow, SqlTx, SqlValue } from './engine/ports.ts';
 import { listing, paging, type Page } from './engine/query.ts';
-import { omit, onlyRow, rowReader, textOf, type TimeRange, within } from './engine/table.ts';
+import { omit, onlyRow, pick, rowReader, textOf, type TimeRange, within } from './engine/table.ts';
+import { grants } from './grants.ts';
 import { paymentLines } from './paymentLines.ts';
 
 /** Which payments are asked for; times are those of booking. */
@@ -110,3 +112,75 @@ export const taxSums =
     const given = [months.map((one) => one.from), months.map((one) => one.to), months.map(({ key }) => key)];
     return (await sql.query(OF_ZONE, [...filter, ...given])).map(readTax);
   };
+
+const BOOKED = {
+  ...pick(
+    grants.columns,
+    'position',
+    'tenant_id',
+    'grant_id',
+    'kind',
+    'provider',
+    'provider_txn_id',
+    'currency',
+  ),
+  ...pick(
+    grants.columns,
+    'gross_amount_minor',
+    'provider_fee_minor',
+    'dispute_fee_minor',
+    'payout_id',
+    'credits',
+    'bonus_credits',
+  ),
+  ...pick(grants.columns, 'discount_minor', 'occurred_at'),
+};
+
+const readBooked = rowReader(BOOKED);
+
+/** A payment as the books have it now, with its place in the log. */
+export type BookedAt = BookedPayment & { readonly position: bigint };
+
+/** Amounts that went back are without a sign in the table. */
+const bookedOf = (row: SqlRow): BookedAt => {
+  const { gross_amount_minor: gross, provider_fee_minor, dispute_fee_minor, kind, ...rest } = readBooked(row);
+  const fee = provider_fee_minor;
+  const isBack = kind === 'refund' || kind === 'dispute';
+  return {
+    ...rest,
+    kind: kind as BookedPayment['kind'],
+    amount_minor: isBack && gross !== null ? 0 - gross : gross,
+    // A provider takes the fee of a dispute like any other.
+    fee_minor: (isBack ? 0 - fee : fee) + dispute_fee_minor,
+  };
+};
+
+const SELECT_BOOKED = `select ${Object.keys(BOOKED).join(', ')} from read.grants`;
+
+/** Payments of a provider, in any case of its name, by their transactions. */
+export const paymentsNamed = listing(
+  `${SELECT_BOOKED} where provider_txn_id = any($2::text[]) and lower(provider) = lower($1)`,
+  (provider: string, names: readonly string[]) => [provider, names],
+  bookedOf,
+);
+
+/** Which payments a provider's file should have. */
+export interface ExpectedPayments {
+  readonly provider: string;
+  /** When they happened; inclusive. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly payout_id: string | null;
+}
+
+/** Payments of a provider behind a position, in the order of the log. */
+export const paymentsExpected = listing(
+  `${SELECT_BOOKED} where position > $1 and lower(provider) = lower($2)
+     and ($3::text is null or occurred_at >= $3) and ($4::text is null or occurred_at <= $4)
+     and ($5::text is null or payout_id = $5)
+   order by position limit $6`,
+  ({ provider, from, to, payout_id }: ExpectedPayments, after: bigint, limit: number) => [
+    ...[after, provider, from, to, payout_id, limit],
+  ],
+  bookedOf,
+);

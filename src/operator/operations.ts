@@ -10,6 +10,7 @@ import {
   rebuildThroughOutages,
 } from '../../projections/engine/rebuild.ts';
 import { foreignModels, withdraw } from '../../projections/engine/upgrade.ts';
+import { namedMapping, UnreadablePayoutFile, WrongMapping } from '../../domain/payoutFile.ts';
 import type { JournalSettings } from '../../domain/journal.ts';
 import { DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { snapshotLines, withSnapshot } from '../audit/compareReadModels.ts';
@@ -28,6 +29,7 @@ import { createKey, type KeyDeps, listKeys, revokeKey, type RotateDeps, rotateSe
 import { projectionsStatus } from './log.ts';
 import { exportMonth } from './monthExport.ts';
 import type { SealDeps } from '../commands/sealing.ts';
+import { type PayoutDeps, payoutComparer } from '../queries/payouts.ts';
 import {
   type Operation,
   type OperationContext,
@@ -45,6 +47,16 @@ interface ReadModelParts {
   /** Accounts of the journal. */
   readonly journal: JournalSettings;
 }
+
+const payoutInput = z.strictObject({
+  /** An absolute path. */
+  file: z.string().min(1),
+  mapping: z.string().optional(),
+  from: z.string().optional(),
+  to: z.string().optional(),
+  payout_id: z.string().optional(),
+});
+export type PayoutInput = z.output<typeof payoutInput>;
 
 const rebuildInput = z.strictObject({
   names: z.array(z.string()),
@@ -109,6 +121,24 @@ export const readModelOperations = (parts: ReadModelParts): Operations => ({
     withSnapshot(parts.sql, parts.projectors, async (snapshot) => {
       for await (const line of snapshotLines(snapshot)) await send(line);
     }),
+});
+
+/** Compares a file of this machine with the payments: first how it ended, then each finding. */
+export const payoutOperations = (deps: PayoutDeps): Operations => ({
+  'projections.compare-payout': async (input, { send, signal }) => {
+    const { file: path, mapping: text, ...scope } = payoutInput.parse(input);
+    try {
+      const asked = { path, mapping: namedMapping(text), scope, signal };
+      const { findings, ...summary } = await payoutComparer(deps)(asked);
+      await send({ summary });
+      for (const one of findings) await send({ finding: one });
+    } catch (error) {
+      if (error instanceof UnreadablePayoutFile) throw new OperatorError(error.message, 2);
+      if (!(error instanceof WrongMapping)) throw error;
+      const wrong = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+      throw new OperatorError(['--mapping:', error.message, ...wrong].join(' '), 2);
+    }
+  },
 });
 
 /** Operations that append to the log. */

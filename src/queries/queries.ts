@@ -42,7 +42,13 @@ import { costsByDocument, costsByTask } from '../../projections/costs.ts';
 import { journalEntries, journalSums } from '../../projections/journal.ts';
 import { lateFlows, lotsOfGrant, marginFlows } from '../../projections/marginFlows.ts';
 import { deferredRevenue, deferredTotals } from '../../projections/recognition.ts';
-import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
+import {
+  payments,
+  paymentsExpected,
+  paymentsNamed,
+  paymentSums,
+  taxSums,
+} from '../../projections/payments.ts';
 import { documentedPayment, statementOfTenant } from '../../projections/statements.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
@@ -98,6 +104,8 @@ export interface Queries {
   readonly costOfOperation: On<typeof operations.costOfOperation>;
   readonly payments: On<typeof payments>;
   readonly paymentSums: On<typeof paymentSums>;
+  readonly paymentsNamed: On<typeof paymentsNamed>;
+  readonly paymentsExpected: On<typeof paymentsExpected>;
   readonly taxSums: On<typeof taxSums>;
   readonly statementOfTenant: On<typeof statementOfTenant>;
   readonly documentedPayment: On<typeof documentedPayment>;
@@ -246,8 +254,8 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),
-  ...{ payments: payments(sql), paymentSums: paymentSums(sql) },
-  taxSums: taxSums(sql),
+  ...{ payments: payments(sql), paymentSums: paymentSums(sql), taxSums: taxSums(sql) },
+  ...{ paymentsNamed: paymentsNamed(sql), paymentsExpected: paymentsExpected(sql) },
   statementOfTenant: statementOfTenant(sql),
   documentedPayment: documentedPayment(sql),
   operationsOfTenant: operationsOfTenant(sql),

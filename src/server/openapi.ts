@@ -223,13 +223,17 @@ const withExamples = (
 const withFile = (form: Json, components: Components, example: Example | undefined): Json => {
   const id = (form['$ref'] as string | undefined)?.slice(COMPONENT.length);
   const fields = (id === undefined ? form : components[id]) as ObjectSchema;
+  const isDocument = fields.properties?.['source_url'] !== undefined;
+  const described = isDocument ? 'The document; or send `source_url`.' : 'The file.';
   const whole = {
     ...fields,
     properties: {
-      file: { type: 'string', format: 'binary', description: 'The document; or send `source_url`.' },
+      file: { type: 'string', format: 'binary', description: described },
       ...withExamples(fields.properties, (example?.body ?? {}) as Json),
     },
-    anyOf: [{ required: ['file'] }, { required: ['source_url'] }],
+    ...(isDocument
+      ? { anyOf: [{ required: ['file'] }, { required: ['source_url'] }] }
+      : { required: ['file'] }),
   };
   if (id === undefined) return whole;
   components[id] = whole;

@@ -1,6 +1,7 @@
 import type { RequestHandler, Express } from 'express';
 import { mayConnectTo } from '@quire/engine/models/guard';
 import { checkedHost, systemResolve } from '@quire/engine/models/guard';
+import { csvRows } from '../../adapters/csvRows.ts';
 import { openIdProvider } from '../../adapters/oidc.ts';
 import { ConfigError, type Config } from '../config.ts';
 import { consoleFolder, consolePage } from '../server/pages.ts';
@@ -56,6 +57,7 @@ import { httpMetrics, runningRequests, type RunningRequests } from '../server/me
 import { listen, type HttpServer } from '../server/connections.ts';
 import { rateLimitRefusals } from './metrics.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
+import { payoutComparer } from '../queries/payouts.ts';
 import { ALL_TENANTS } from '../queries/queries.ts';
 import { VERSION } from '../version.ts';
 import { operationsOver, type OwnParts } from './operator.ts';
@@ -197,6 +199,8 @@ const reviewsOf = ({ parts, reviewWorker: worker }: Context, work: ReturnType<ty
     worker,
   });
 
+const payoutsOf = ({ queries }: Context) => payoutComparer({ rows: csvRows, books: queries });
+
 /** What statements and receipts are made of, and by. */
 const papersOf = ({
   billingDetails,
@@ -249,7 +253,8 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     reads: from.reads,
     log: parts.log,
     audits: from.audits,
-    ...{ openPayments: openPaymentsOf(from), logId: () => from.logWatch.logId() },
+    ...{ logId: () => from.logWatch.logId(), openPayments: openPaymentsOf(from) },
+    comparePayout: payoutsOf(from),
     llmCosts: from.llmCosts,
     savedConfigs,
     ...{ checkBase: work.checkBase, journal: from.config.journal },

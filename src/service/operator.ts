@@ -1,3 +1,4 @@
+import { csvRows } from '../../adapters/csvRows.ts';
 import { systemClock, systemTimers } from '../../adapters/local/local.ts';
 import { replicas } from '../../adapters/sqlTables.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
@@ -8,6 +9,7 @@ import { type RebuildProgress, rebuildThroughOutages } from '../../projections/e
 import { dropRetired, generations, hasRegistry } from '../../projections/engine/registry.ts';
 import { moveTexts, type MovedTexts } from '../operator/moveTexts.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
+import { paymentsExpected, paymentsNamed } from '../../projections/payments.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
 import { apiKeys } from '../commands/apiKeys.ts';
@@ -37,7 +39,7 @@ import {
   vaultOf,
 } from './stores.ts';
 import { openLockedObjects } from './seals.ts';
-import { logOperations, readModelOperations } from '../operator/operations.ts';
+import { logOperations, payoutOperations, readModelOperations } from '../operator/operations.ts';
 
 export { packagedPrices } from '../../adapters/prices.ts';
 export { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../../adapters/ecb.ts';
@@ -49,6 +51,13 @@ export type OwnParts = Pick<KeyDeps, 'apiKeys' | 'onKey'> &
   Pick<PaymentDeps, 'payments' | 'listedStreams'> &
   Pick<Config, 'journal'>;
 
+/** Comparisons of providers' files with payments. */
+const payoutsOn = (sql: Sql): Operations =>
+  payoutOperations({
+    rows: csvRows,
+    books: { paymentsNamed: paymentsNamed(sql), paymentsExpected: paymentsExpected(sql) },
+  });
+
 /** The operations that the service offers to operators. */
 export const operationsOver = (log: EventStore & EventFeed, sql: Sql, own: OwnParts): Operations => ({
   ...readModelOperations({
@@ -58,6 +67,7 @@ export const operationsOver = (log: EventStore & EventFeed, sql: Sql, own: OwnPa
     timers: systemTimers,
     journal: own.journal,
   }),
+  ...payoutsOn(sql),
   ...logOperations({ log, reference: referenceData({ store: log }), clock: systemClock(), ...own }),
 });
 
@@ -76,7 +86,7 @@ const onReadModels = (config: Config, asked: Asked, context: OperationContext): 
     await withSql(config, ({ sql }) => {
       const { journal } = config;
       const parts = { sql, feed, projectors: READ_MODELS, timers: systemTimers, journal };
-      return runOn(readModelOperations(parts), asked, context);
+      return runOn({ ...readModelOperations(parts), ...payoutsOn(sql) }, asked, context);
     });
   });
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
@@ -124,5 +124,74 @@ describe('stranded payments of an old log, on the command line', () => {
     expect(audited.out).to.contain(reason);
     const taken = await quire('payments', 'release', 'stripe', 'pi_sale_v1', '--reason', reason);
     expect(taken.err).to.contain('This payment took effect');
+  });
+});
+
+describe("a provider's file, on the command line", () => {
+  let folder: TempFolder;
+  let service: ServiceProcess;
+  const quire = (...args: readonly string[]): Promise<Ran> =>
+    runCommand({ DATA_DIR: folder.path, PORT: '0' }, ...args);
+  const compare = (fee: string, ...args: readonly string[]) => {
+    const file = join(folder.path, 'payout.csv');
+    const lines = [
+      'id,Type,Source,Amount,Fee,Net,Currency,Created (UTC),Transfer',
+      `txn_1,charge,ch_1,11.90,${fee},11.25,usd,2026-02-03 10:00,po_1`,
+      'txn_2,payout,po_1,-11.25,0.00,-11.25,usd,2026-02-04 00:00,',
+    ];
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    return quire('payments', 'compare', file, ...args);
+  };
+
+  before(async () => {
+    folder = tempFolder();
+    service = await startService(folder.path);
+    const json = {
+      ...{ tenant_id: 'acme', provider: 'stripe', provider_txn_id: 'ch_1', gross_amount_minor: 1190 },
+      ...{ provider_fee_minor: 65, occurred_at: '2026-02-03T10:00:05Z' },
+    };
+    const sold = await fetch(`${service.url}/v1/billing/credits`, {
+      method: 'POST',
+      headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify(json),
+    });
+    expect(sold.status, await sold.text()).to.equal(200);
+    const file = ['payments', 'compare', join(folder.path, 'never.csv')] as const;
+    expect(await quire(...file)).to.include({ code: 2 });
+  });
+  after(async () => {
+    await service.stop('SIGKILL');
+    folder.remove();
+  });
+
+  it('ends with 0 where all of it matches, with 1 and a table where something differs', async () => {
+    const same = await compare('0.65');
+    expect(same.code, same.out + same.err).to.equal(0);
+    expect(same.out).to.contain('1 payments by the mapping stripe-history: 1 match. Nothing differs.');
+    expect(same.out).to.match(/payout +1 +-11\.25 USD/);
+    const other = await compare('0.66');
+    expect(other.code, other.err).to.equal(1);
+    expect(other.out).to.match(
+      /other fee +1 +ch_1 +acme +11\.90 USD +0\.66 USD +po_1 +11\.90 USD +0\.65 USD/,
+    );
+    expect(other.out).to.contain('There are differences.');
+    const [summary, finding] = (await compare('0.66', '--json')).out.trim().split('\n');
+    expect(JSON.parse(summary ?? '')).to.include({ is_matching: false, rows: 1 });
+    expect(JSON.parse(finding ?? '')).to.include({ finding: 'other_fee' });
+  });
+
+  it('ends with 2 where it cannot be compared', async () => {
+    const row = await compare('much');
+    expect([row.code, row.err]).to.deep.equal([2, 'Row 1: "much" is not an amount.\n']);
+    const mapping = await compare('0.65', '--mapping', join(folder.path, 'payout.csv'));
+    expect(mapping.code, mapping.err).to.equal(2);
+    expect(mapping.err).to.contain('--mapping: Neither the name of a mapping');
+  });
+
+  it('is compared without a service too', async () => {
+    await service.stop('SIGTERM');
+    const { code, out, err } = await compare('0.65');
+    expect(code, err).to.equal(0);
+    expect(out).to.contain('Nothing differs.');
   });
 });

@@ -1189,6 +1189,27 @@ class BodyTooLargeProblem(TypedDict):
     """The most values that a body may have."""
 
 
+class BookedPayment(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    grant_id: str
+    """ID of the grant, `grt_…`."""
+    kind: Literal["sale", "refund", "dispute", "reversal"]
+    """Its kind."""
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    amount_minor: int | None
+    """Gross; null: the books do not know it."""
+    fee_minor: int
+    """As booked by now; negative: what the provider gave back."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+
+
 class BooksResponse(TypedDict):
     log_id: str | None
     """Identity of the event log from which the figures come."""
@@ -1899,6 +1920,18 @@ class ClosedMonthReportGapBreakdown(TypedDict):
     """Fees of disputes, negative."""
     rounding_usd: str
     """US dollars as decimal text with 6 decimals."""
+
+
+ComparePaymentsForm = TypedDict(
+    "ComparePaymentsForm",
+    {
+        "file": "File",
+        "mapping": "NotRequired[str]",
+        "from": "NotRequired[str]",
+        "to": "NotRequired[str]",
+        "payout_id": "NotRequired[str]",
+    },
+)
 
 
 class ConfigList(TypedDict):
@@ -5161,6 +5194,125 @@ class PaymentSum(TypedDict):
     """Fees of disputes: a cost beside these sums."""
 
 
+PaymentsComparison = TypedDict(
+    "PaymentsComparison",
+    {
+        "log_id": "str | None",
+        "mapping": "str",
+        "provider": "str",
+        "from": "str | None",
+        "to": "str | None",
+        "payout_id": "str | None",
+        "rows": "int",
+        "matched": "int",
+        "is_matching": "bool",
+        "counts": "PayoutCounts",
+        "totals": "list[PayoutTotals]",
+        "not_compared": "list[PayoutOtherRows]",
+        "items": "list[PayoutFinding]",
+        "items_left_out": "int",
+    },
+)
+
+
+class PayoutCounts(TypedDict):
+    missing_in_books: int
+    """The books do not have the payment."""
+    missing_in_file: int
+    """The file does not have the payment."""
+    doubled_in_books: int
+    """One row is two payments."""
+    doubled_in_file: int
+    """A row comes twice, or two rows are one payment."""
+    other_amount: int
+    """The gross amounts differ."""
+    other_currency: int
+    """The currencies differ."""
+    other_fee: int
+    """The fees differ."""
+    fee_not_booked: int
+    """Only the file has the fee."""
+    other_payout: int
+    """The payouts differ."""
+    payout_not_booked: int
+    """Only the file has the payout, which is no difference."""
+
+
+class PayoutFinding(TypedDict):
+    finding: Literal[
+        "missing_in_books",
+        "missing_in_file",
+        "doubled_in_books",
+        "doubled_in_file",
+        "other_amount",
+        "other_currency",
+        "other_fee",
+        "fee_not_booked",
+        "other_payout",
+        "payout_not_booked",
+    ]
+    """`missing_in_books`: The books do not have the payment. `missing_in_file`: The file does not
+    have the payment. `doubled_in_books`: One row is two payments. `doubled_in_file`: A row comes
+    twice, or two rows are one payment. `other_amount`: The gross amounts differ.
+    `other_currency`: The currencies differ. `other_fee`: The fees differ. `fee_not_booked`: Only
+    the file has the fee. `other_payout`: The payouts differ. `payout_not_booked`: Only the file
+    has the payout, which is no difference.
+    """
+    row: PayoutRow | None
+    """The row of the file; null: there is none."""
+    payment: BookedPayment | None
+    """The payment in the books; null: there is none."""
+    tell: SaleToldAgain | None
+    """Body of `POST /v1/billing/credits` that tells the sale what only the file has."""
+
+
+class PayoutOtherRows(TypedDict):
+    type: str
+    """As the file has it, in small letters."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    rows: int
+    """Rows of the file."""
+    amount_minor: int
+    """Their amounts, in minor units."""
+    fee_minor: int
+    """Their fees, in minor units."""
+
+
+class PayoutRow(TypedDict):
+    row: int
+    """Number of the row, 1 for the first below the header."""
+    row_id: str
+    """The provider's identity of the row."""
+    kind: Literal["sale", "refund", "dispute", "reversal"]
+    """Its kind."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    amount_minor: int
+    """Minor units; negative: money that went back."""
+    fee_minor: int | None
+    """What the provider kept; null: the file has no fee in this currency."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+
+
+class PayoutTotals(TypedDict):
+    currency: str
+    """ISO 4217, three capital letters."""
+    rows: int
+    """Rows of the file."""
+    file_amount_minor: int
+    """Gross amounts of the file, in minor units."""
+    file_fee_minor: int
+    """Fees of the file, in minor units."""
+    payments: int
+    """Payments in the books that the file has, or should have."""
+    booked_amount_minor: int
+    """Gross amounts of the books, in minor units."""
+    booked_fee_minor: int
+    """Fees of the books, in minor units."""
+
+
 class PlanRequiredProblem(TypedDict):
     """Another plan is required. RFC 9457; what to do: /docs/problems/plan_required."""
 
@@ -6348,6 +6500,29 @@ class RunNotFoundProblem(TypedDict):
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
+
+
+class SaleToldAgain(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    credits: int
+    """Credits of the sale that are taken back; left out: computed from the amount."""
+    bonus_credits: int
+    """Credits of the sale that have no price."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int | None
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
+    provider_fee_minor: NotRequired[int]
+    """What the payment provider kept, in minor units of `currency`."""
+    payout_id: NotRequired[str]
+    """The provider's payout that has the payment; null until it is known."""
 
 
 class SavedChannel(TypedDict):

@@ -26,6 +26,8 @@ import type {
   ChargeExamplesResponses,
   CloseMonthData,
   CloseMonthResponses,
+  ComparePaymentsData,
+  ComparePaymentsResponses,
   CorrectFxRatesData,
   CorrectFxRatesResponses,
   CountPagesData,
@@ -288,6 +290,7 @@ export const CALLS = {
   changeWebhook: { method: 'PUT', path: '/v1/webhooks/{webhook_id}' },
   chargeExamples: { method: 'POST', path: '/v1/billing/dspy-examples-charge' },
   closeMonth: { method: 'POST', path: '/v1/admin/books/months/{month}/close' },
+  comparePayments: { method: 'POST', path: '/v1/admin/payments/compare', isForm: true },
   correctFxRates: { method: 'POST', path: '/v1/admin/fx-corrections' },
   countPages: { method: 'POST', path: '/v1/documents/page-count' },
   createAdminBillingConfig: { method: 'POST', path: '/v1/admin/billing-config' },
@@ -498,6 +501,13 @@ export interface Api {
    * Months that are over (UTC) are closed in order. What comes afterwards is booked in the open month, whatever its time. A repeat answers the same. `busy`: the line is drawn and the figures are not known yet; send the request again.
    */
   closeMonth(input: Input<CloseMonthData>, options?: CallOptions): Promise<Answer<CloseMonthResponses>>;
+
+  /**
+   * A payment provider's file, compared with the payments in the books.
+   *
+   * The file is CSV in UTF-8 with a header and up to 100,000 rows: balance transactions of Stripe (itemized report, export of the dashboard, or rows of its API), or another provider's by a mapping. Payments are found by the names that the file has for them; fees are those that are booked by now. Nothing is changed.
+   */
+  comparePayments(input: Input<ComparePaymentsData>, options?: CallOptions): Promise<Answer<ComparePaymentsResponses>>;
 
   /**
    * Correct the rate of sales that are booked.

@@ -1994,6 +1994,45 @@ export type BodyTooLargeProblem = {
     max_values?: number;
 };
 
+export type BookedPayment = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * ID of the grant, `grt_…`.
+     */
+    grant_id: string;
+    /**
+     * Its kind.
+     */
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal';
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * Gross; null: the books do not know it.
+     */
+    amount_minor: number | null;
+    /**
+     * As booked by now; negative: what the provider gave back.
+     */
+    fee_minor: number;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+};
+
 export type BooksResponse = {
     /**
      * Identity of the event log from which the figures come.
@@ -3067,6 +3106,29 @@ export type ClosedMonth = {
          */
         sales_with_stale_rate: number;
     } | null;
+};
+
+export type ComparePaymentsForm = {
+    /**
+     * The file.
+     */
+    file: Blob | File;
+    /**
+     * How the file is read: a name (`stripe`, `stripe-history`, `stripe-api`) or JSON with the columns. Left out: the first whose columns the file has.
+     */
+    mapping?: string;
+    /**
+     * The file should have all payments from here on. Default: the day of its first row.
+     */
+    from?: string;
+    /**
+     * And up to here. Default: the day of its last row.
+     */
+    to?: string;
+    /**
+     * The file is of this payout: it should have the payments that the books have in it.
+     */
+    payout_id?: string;
 };
 
 export type ConfigList = {
@@ -8569,6 +8631,212 @@ export type PaymentSum = {
     dispute_fee_minor: number;
 };
 
+export type PaymentsComparison = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * Name of the mapping that was used; `own`: that of the request.
+     */
+    mapping: string;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * When payments happened that the file should have; null: any time.
+     */
+    from: string | null;
+    /**
+     * And up to here.
+     */
+    to: string | null;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+    /**
+     * Rows that are payments.
+     */
+    rows: number;
+    /**
+     * Rows without a difference.
+     */
+    matched: number;
+    /**
+     * Whether there is no difference at all.
+     */
+    is_matching: boolean;
+    /**
+     * Number of values by their origin; null while the review is open.
+     */
+    counts: PayoutCounts;
+    /**
+     * Sums of both sides by currency.
+     */
+    totals: Array<PayoutTotals>;
+    /**
+     * Rows of types that are no payments, as fees of the account and payouts.
+     */
+    not_compared: Array<PayoutOtherRows>;
+    /**
+     * The first 2000; a CSV has all.
+     */
+    items: Array<PayoutFinding>;
+    /**
+     * Findings that are not in `items`.
+     */
+    items_left_out: number;
+};
+
+export type PayoutCounts = {
+    /**
+     * The books do not have the payment.
+     */
+    missing_in_books: number;
+    /**
+     * The file does not have the payment.
+     */
+    missing_in_file: number;
+    /**
+     * One row is two payments.
+     */
+    doubled_in_books: number;
+    /**
+     * A row comes twice, or two rows are one payment.
+     */
+    doubled_in_file: number;
+    /**
+     * The gross amounts differ.
+     */
+    other_amount: number;
+    /**
+     * The currencies differ.
+     */
+    other_currency: number;
+    /**
+     * The fees differ.
+     */
+    other_fee: number;
+    /**
+     * Only the file has the fee.
+     */
+    fee_not_booked: number;
+    /**
+     * The payouts differ.
+     */
+    other_payout: number;
+    /**
+     * Only the file has the payout, which is no difference.
+     */
+    payout_not_booked: number;
+};
+
+export type PayoutFinding = {
+    /**
+     * `missing_in_books`: The books do not have the payment. `missing_in_file`: The file does not have the payment. `doubled_in_books`: One row is two payments. `doubled_in_file`: A row comes twice, or two rows are one payment. `other_amount`: The gross amounts differ. `other_currency`: The currencies differ. `other_fee`: The fees differ. `fee_not_booked`: Only the file has the fee. `other_payout`: The payouts differ. `payout_not_booked`: Only the file has the payout, which is no difference.
+     */
+    finding: 'missing_in_books' | 'missing_in_file' | 'doubled_in_books' | 'doubled_in_file' | 'other_amount' | 'other_currency' | 'other_fee' | 'fee_not_booked' | 'other_payout' | 'payout_not_booked';
+    /**
+     * The row of the file; null: there is none.
+     */
+    row: PayoutRow | null;
+    /**
+     * The payment in the books; null: there is none.
+     */
+    payment: BookedPayment | null;
+    /**
+     * Body of `POST /v1/billing/credits` that tells the sale what only the file has.
+     */
+    tell: SaleToldAgain | null;
+};
+
+export type PayoutOtherRows = {
+    /**
+     * As the file has it, in small letters.
+     */
+    type: string;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * Rows of the file.
+     */
+    rows: number;
+    /**
+     * Their amounts, in minor units.
+     */
+    amount_minor: number;
+    /**
+     * Their fees, in minor units.
+     */
+    fee_minor: number;
+};
+
+export type PayoutRow = {
+    /**
+     * Number of the row, 1 for the first below the header.
+     */
+    row: number;
+    /**
+     * The provider's identity of the row.
+     */
+    row_id: string;
+    /**
+     * Its kind.
+     */
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal';
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * Minor units; negative: money that went back.
+     */
+    amount_minor: number;
+    /**
+     * What the provider kept; null: the file has no fee in this currency.
+     */
+    fee_minor: number | null;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+};
+
+export type PayoutTotals = {
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * Rows of the file.
+     */
+    rows: number;
+    /**
+     * Gross amounts of the file, in minor units.
+     */
+    file_amount_minor: number;
+    /**
+     * Fees of the file, in minor units.
+     */
+    file_fee_minor: number;
+    /**
+     * Payments in the books that the file has, or should have.
+     */
+    payments: number;
+    /**
+     * Gross amounts of the books, in minor units.
+     */
+    booked_amount_minor: number;
+    /**
+     * Fees of the books, in minor units.
+     */
+    booked_fee_minor: number;
+};
+
 /**
  * Another plan is required. RFC 9457; what to do: /docs/problems/plan_required.
  */
@@ -10574,6 +10842,49 @@ export type RunNotFoundProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type SaleToldAgain = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Credits of the sale that are taken back; left out: computed from the amount.
+     */
+    credits: number;
+    /**
+     * Credits of the sale that have no price.
+     */
+    bonus_credits: number;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number | null;
+    /**
+     * Taken off the list price, in minor units.
+     */
+    discount_minor: number;
+    /**
+     * What the payment provider kept, in minor units of `currency`.
+     */
+    provider_fee_minor?: number;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id?: string;
 };
 
 export type SavedChannel = {
@@ -14469,6 +14780,85 @@ export type CloseMonthResponses = {
 };
 
 export type CloseMonthResponse = CloseMonthResponses[keyof CloseMonthResponses];
+
+export type ComparePaymentsData = {
+    body: ComparePaymentsForm;
+    path?: never;
+    query?: never;
+    url: '/v1/admin/payments/compare';
+};
+
+export type ComparePaymentsErrors = {
+    /**
+     * `missing_file`, `empty_file`, `unreadable_file`
+     */
+    400: ({
+        code: 'missing_file';
+    } & MissingFileProblem) | ({
+        code: 'empty_file';
+    } & EmptyFileProblem) | ({
+        code: 'unreadable_file';
+    } & UnreadableFileProblem);
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `file_too_large`, `body_too_large`
+     */
+    413: ({
+        code: 'file_too_large';
+    } & FileTooLargeProblem) | ({
+        code: 'body_too_large';
+    } & BodyTooLargeProblem);
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ComparePaymentsError = ComparePaymentsErrors[keyof ComparePaymentsErrors];
+
+export type ComparePaymentsResponses = {
+    /**
+     * Success.
+     */
+    200: PaymentsComparison;
+};
+
+export type ComparePaymentsResponse = ComparePaymentsResponses[keyof ComparePaymentsResponses];
 
 export type CorrectFxRatesData = {
     body: FxCorrectionRequest;

@@ -93,6 +93,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getUsageStats: ADMIN,
   listPayments: ADMIN,
   listOpenPayments: ADMIN,
+  comparePayments: ADMIN,
   getTaxReport: ADMIN,
   getDeferredRevenue: ADMIN,
   getJournal: ADMIN,

@@ -26,6 +26,7 @@ const WITHOUT_CHILDREN = [
     'correctFxRates',
     'listPayments',
     'listOpenPayments',
+    'comparePayments',
     'listClosedMonths',
     'closeMonth',
     'reopenMonth',

@@ -14,8 +14,10 @@ interface Sent {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly json?: unknown;
-  /** Fields of a form, beside the invoice as its file. */
+  /** Fields of a form, beside its file. */
   readonly form?: Readonly<Record<string, string>>;
+  /** Left out: the invoice. */
+  readonly file?: { readonly name: string; readonly blob: Blob };
 }
 
 const TENANT = 'acme';
@@ -28,8 +30,8 @@ const addressOf = (pattern: string, { path = {}, query = {} }: Sent): string => 
   return search.size === 0 ? at : `${at}?${search.toString()}`;
 };
 
-const exampleOf = ({ path, query, json, form }: Sent, reply: Reply): Example => {
-  const body = form === undefined ? json : { ...form, file: '(the bytes of invoice.txt)' };
+const exampleOf = ({ path, query, json, form, file }: Sent, reply: Reply): Example => {
+  const body = form === undefined ? json : { ...form, file: `(the bytes of ${file?.name ?? 'invoice.txt'})` };
   const isJson = reply.headers.get('content-type')?.startsWith('application/json') === true;
   return {
     ...((path ?? query) !== undefined && { parameters: { ...path, ...query } }),
@@ -54,10 +56,10 @@ export class Walk {
     if (route === undefined) throw new Error(`there is no operation ${operationId}`);
     // However long the walk takes, the replica is alive.
     if (operationId === 'getServiceState') await this.#api.signOfLife();
-    const { json, form } = sent;
+    const { json, form, file } = sent;
     const reply = await this.#api.call(route.method, addressOf(route.path, sent), {
       ...(json !== undefined && { json }),
-      ...(form !== undefined && { form: formOf(form, INVOICE) }),
+      ...(form !== undefined && { form: formOf(form, file?.blob ?? INVOICE, file?.name) }),
     });
     expect(reply.status, `${operationId}: ${reply.text}`).to.be.below(300);
     this.examples[operationId] = exampleOf(sent, reply);
@@ -369,6 +371,16 @@ const beTold = async (walk: Walk, api: TestApi): Promise<void> => {
   await walk.call('removeWebhook', { path });
 };
 
+/** What the provider says of the sale: another fee. */
+const payoutFile = () => {
+  const lines = [
+    'balance_transaction_id,created_utc,currency,gross,fee,reporting_category,payment_intent_id,automatic_payout_id',
+    'txn_3QK9,2026-01-31 09:15:02,eur,119.00,2.05,charge,pi_3QK9,po_1QK9',
+    'txn_3QKA,2026-01-31 23:59:59,eur,-1.20,0.00,fee,,po_1QK9',
+  ];
+  return { name: 'itemized.csv', blob: new Blob([`${lines.join('\n')}\n`], { type: 'text/csv' }) };
+};
+
 const signIn = async (walk: Walk): Promise<void> => {
   await walk.call('createSession', { json: { api_key: ADMIN_KEY } });
   await walk.call('getSession');
@@ -387,6 +399,7 @@ const report = async (walk: Walk, api: TestApi): Promise<void> => {
   await walk.call('listTenants', { query: { search: TENANT } });
   await walk.call('listPayments', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('listOpenPayments');
+  await walk.call('comparePayments', { form: { from: '2026-01-01', to: '2026-01-31' }, file: payoutFile() });
   await walk.call('getTaxReport', { query: { currency: 'USD' } });
   await walk.call('getDeferredRevenue', { query: { by: 'lot', limit: 1 } });
   await walk.call('getJournal', { query: { month: today.slice(0, 7), limit: 1 } });

@@ -242,6 +242,22 @@ class AsyncApi:
         )
         return cast("models.ClosedMonth", await self._sender.data(call))
 
+    async def compare_payments(
+        self,
+        body: models.ComparePaymentsForm,
+        *,
+        timeout: float | None = None,
+    ) -> models.PaymentsComparison:
+        """A payment provider's file, compared with the payments in the books.
+
+        The file is CSV in UTF-8 with a header and up to 100,000 rows: balance transactions of
+        Stripe (itemized report, export of the dashboard, or rows of its API), or another
+        provider's by a mapping. Payments are found by the names that the file has for them; fees
+        are those that are booked by now. Nothing is changed.
+        """
+        call = Call("POST", "/v1/admin/payments/compare", body=body, is_form=True, timeout=timeout)
+        return cast("models.PaymentsComparison", await self._sender.data(call))
+
     async def correct_fx_rates(
         self,
         body: models.FxCorrectionRequest,
