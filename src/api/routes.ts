@@ -131,7 +131,13 @@ import {
 } from './reports.ts';
 import { getDeferredRevenue, getJournal, type JournalDeps } from './journal.ts';
 import { listTenants, setPlan, type TenantsDeps, transferCredits } from './tenants.ts';
-import { comparePayments, getTaxReport, listPayments, type PaymentsDeps } from './payments.ts';
+import {
+  comparePayments,
+  getTaxReport,
+  listOpenPayments,
+  listPayments,
+  type PaymentsDeps,
+} from './payments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
   cancelAudit,
@@ -359,6 +365,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getUsageStats,
     listClosedMonths,
     listLlmCosts,
+    listOpenPayments,
     listPayments,
     logLlmCost,
     reopenMonth,

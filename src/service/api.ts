@@ -34,6 +34,7 @@ import { READ_MODELS, DROPPED_READ_MODELS } from '../../projections/readModels.t
 import { openWorkByStatus } from '../../projections/operations.ts';
 import type { ServiceStateBody } from '../api/serviceSchemas.ts';
 import { projectionsStatus } from '../operator/log.ts';
+import { openClaims } from '../operator/records.ts';
 import { claimantOf } from '../commands/paymentClaims.ts';
 import { broughtBackFor, transferCredits } from '../commands/transfers.ts';
 import { convertDocument } from '../commands/convert.ts';
@@ -252,7 +253,8 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     reads: from.reads,
     log: parts.log,
     audits: from.audits,
-    ...{ logId: () => from.logWatch.logId(), comparePayout: payoutsOf(from) },
+    ...{ logId: () => from.logWatch.logId(), openPayments: openPaymentsOf(from) },
+    comparePayout: payoutsOf(from),
     llmCosts: from.llmCosts,
     savedConfigs,
     ...{ checkBase: work.checkBase, journal: from.config.journal },
@@ -341,6 +343,12 @@ export const serve = async (from: Context, isApi: boolean): Promise<Served> => {
 /** After every claim. */
 const END_OF_TIME = '9999';
 const OPEN_CLAIMS_MAX = 10_000;
+
+/** Looks the oldest open claims up in the log. */
+const openPaymentsOf =
+  ({ parts: { log, sql } }: Context): ApiDeps['openPayments'] =>
+  async (limit, signal) =>
+    openClaims(log, await openClaimsBefore(sql)(END_OF_TIME, limit), signal);
 
 /** Keys that an operator makes or revokes count here from the answer on. */
 const ownParts = (from: Context): OwnParts => {

@@ -57,6 +57,13 @@ describe('stranded payments of an old log, on the command line', () => {
     return (JSON.parse(out) as Finding[]).find(({ check }) => check === 'payments');
   };
 
+  const openOverHttp = async (): Promise<readonly JsonObject[]> => {
+    const headers = { 'x-api-key': ADMIN_KEY };
+    const answer = await fetch(`${service?.url ?? ''}/v1/admin/payments/open`, { headers });
+    expect(answer.status).to.equal(200);
+    return ((await answer.json()) as { readonly items: readonly JsonObject[] }).items;
+  };
+
   it('are listed and named by doctor, before a service runs and beside it', async () => {
     const look = async () => {
       expect(await open()).to.have.lengthOf(1);
@@ -74,6 +81,8 @@ describe('stranded payments of an old log, on the command line', () => {
     await look();
     service = await startService(folder.path);
     await look();
+    const { stream: _, ...listed } = (await open())[0] ?? {};
+    expect(await openOverHttp()).to.deep.equal([listed]);
   });
 
   it('are findings of the audit, and not damage of the log in a backup', async () => {
@@ -95,6 +104,7 @@ describe('stranded payments of an old log, on the command line', () => {
     const released = await quire('payments', 'release', 'stripe', 'pi_sale_v1', '--reason', reason);
     expect(released.code, released.err).to.equal(0);
     expect(await open()).to.deep.equal([]);
+    expect(await openOverHttp()).to.deep.equal([]);
     expect((await doctored())?.level).to.equal('ok');
     const json = {
       tenant_id: 'acme',

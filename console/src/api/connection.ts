@@ -7,7 +7,6 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { CallInput } from '../../../sdk/src/call.ts';
 import { CALLS } from '../../../sdk/src/generated/calls.gen.ts';
 import { errorOf } from '../../../sdk/src/problemError.ts';
 import { urlOf } from '../../../sdk/src/send.ts';
@@ -96,9 +95,11 @@ type ItemOf<Name extends ListName> = Extract<Answer<Name>, AnyPage>['items'][num
 type ListInput<Name extends ListName> = NonNullable<Parameters<Api[Name]>[0]>;
 
 /** A list as far as it was loaded. */
-export interface Pages<Item> {
+export interface Pages<Item, First = unknown> {
   /** undefined: the first page is being loaded. */
   readonly items: readonly Item[] | undefined;
+  /** The answer with the first page; sums in it are of the whole list. */
+  readonly first: First | undefined;
   readonly total: number | undefined;
   readonly error: unknown;
   readonly again: () => void;
@@ -111,12 +112,22 @@ export interface Pages<Item> {
 
 const PAGE = 200;
 
-const csvOf = async (name: ListName, input: CallInput): Promise<Blob> => {
-  const { query } = input;
-  const url = urlOf(connection.url, CALLS[name], { ...input, query: { ...(query as object), bom: true } });
-  const response = await connection.fetch(url, { headers: { accept: 'text/csv' } });
+/** An answer as a file of a media type, as the service writes it: `fileOf('getReceipt', input, 'application/pdf')`. */
+export const fileOf = async <Name extends Named>(
+  name: Name,
+  input: NonNullable<InputOf<Name>>,
+  type: 'text/csv' | 'application/pdf',
+): Promise<Blob> => {
+  const url = urlOf(connection.url, CALLS[name], input);
+  const response = await connection.fetch(url, { headers: { accept: type } });
   if (!response.ok) throw await errorOf(response);
   return response.blob();
+};
+
+/** All rows of an answer with `items`, as CSV by which a spreadsheet knows UTF-8. */
+export const csvOf = <Name extends Named>(name: Name, input: NonNullable<InputOf<Name>>): Promise<Blob> => {
+  const { query = {} }: { readonly query?: object } = input;
+  return fileOf(name, { ...input, query: { ...query, bom: true } }, 'text/csv');
 };
 
 /** Reads a list page by page: `usePages('listUsage', { path: { tenant_id } })`. Filters belong in its input. */
@@ -124,7 +135,7 @@ export const usePages = <Name extends ListName>(
   name: Name,
   input: ListInput<Name>,
   options: { readonly refetchInterval?: number | false } = {},
-): Pages<ItemOf<Name>> => {
+): Pages<ItemOf<Name>, Answer<Name>> => {
   const { refetchInterval = false } = options;
   const call = api[name] as (input: unknown, options: unknown) => Promise<AnyPage>;
   const { query = {} }: { readonly query?: object } = input;
@@ -143,12 +154,13 @@ export const usePages = <Name extends ListName>(
   });
   return {
     items: data?.pages.flatMap(({ items }) => items as readonly ItemOf<Name>[]),
+    first: data?.pages[0] as Answer<Name> | undefined,
     total: data?.pages.at(-1)?.total,
     error,
     again: () => void refetch(),
     more: hasNextPage ? () => void fetchNextPage() : undefined,
     isLoadingMore: isFetchingNextPage,
-    csv: () => csvOf(name, input),
+    csv: () => csvOf(name, input as NonNullable<InputOf<Name>>),
   };
 };
 

@@ -1,6 +1,7 @@
 import {
   Activity,
   BookOpenCheck,
+  BookText,
   ChartNoAxesColumn,
   CircleCheck,
   Coins,
@@ -9,6 +10,7 @@ import {
   KeyRound,
   Landmark,
   PanelLeft,
+  ReceiptText,
   Users,
   Workflow,
   type Icon,
@@ -58,6 +60,13 @@ export const PAGES: readonly Page[] = [
     load: () => import('../pages/usage/index.tsx'),
   },
   {
+    path: '/statements',
+    name: nav.statements,
+    icon: ReceiptText,
+    isOperators: false,
+    load: () => import('../pages/statements/index.tsx'),
+  },
+  {
     path: '/keys',
     name: nav.keys,
     icon: KeyRound,
@@ -91,6 +100,13 @@ export const PAGES: readonly Page[] = [
     icon: Users,
     isOperators: true,
     load: () => import('../pages/tenants/index.tsx'),
+  },
+  {
+    path: '/books',
+    name: nav.books,
+    icon: BookText,
+    isOperators: true,
+    load: () => import('../pages/books/index.tsx'),
   },
   {
     path: '/finance',

@@ -326,6 +326,8 @@ function ConfigList() {
         idOf={({ config_id }) => config_id}
         onOpen={({ config_id }) => go(`/configs/${encodeURIComponent(config_id)}`)}
         onMore={list.more}
+        csv={list.csv}
+        total={list.total}
         isLoadingMore={list.isLoadingMore}
         actions={open}
         empty={

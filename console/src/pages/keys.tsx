@@ -187,10 +187,11 @@ interface KeyTableProps extends KeyActions {
   /** undefined: all of them are there. */
   readonly onMore: (() => void) | undefined;
   readonly isLoadingMore: boolean;
+  readonly csv: (() => Promise<Blob>) | undefined;
 }
 
 /** The keys of a tenant with what can be done to each. */
-function KeyTable({ items, onMore, isLoadingMore, ...actions }: KeyTableProps) {
+function KeyTable({ items, onMore, isLoadingMore, csv, ...actions }: KeyTableProps) {
   return (
     <DataTable
       label={texts.list}
@@ -198,6 +199,7 @@ function KeyTable({ items, onMore, isLoadingMore, ...actions }: KeyTableProps) {
       items={items}
       idOf={({ key_id }) => key_id}
       onMore={onMore}
+      csv={csv}
       isLoadingMore={isLoadingMore}
     />
   );
@@ -412,12 +414,12 @@ function Dialogs({ items, doing, onDo }: DialogsProps) {
   return <RotateDialog chosen={key} onClose={onClose} onIssued={onIssued} />;
 }
 
-interface ListedProps extends Pick<Pages<Key>, 'items' | 'more' | 'isLoadingMore'> {
+interface ListedProps extends Pick<Pages<Key>, 'items' | 'more' | 'isLoadingMore' | 'csv'> {
   readonly onDo: (doing: Doing) => void;
 }
 
 /** The keys that are there, with those that are over where they are asked for. */
-function Listed({ items, more, isLoadingMore, onDo }: ListedProps) {
+function Listed({ items, more, isLoadingMore, csv, onDo }: ListedProps) {
   const [isAll, showAll] = useState(false);
   const open = (
     <Button look="primary" onClick={() => onDo({ what: 'create' })}>
@@ -444,6 +446,7 @@ function Listed({ items, more, isLoadingMore, onDo }: ListedProps) {
         items={items?.filter((key) => isAll || isLive(key, Date.now()))}
         onMore={more}
         isLoadingMore={isLoadingMore}
+        csv={isAll ? csv : undefined}
         onRotate={(key) => onDo({ what: 'rotate', key })}
         onRevoke={(key) => onDo({ what: 'revoke', key })}
       />

@@ -1,7 +1,7 @@
 /** Words of the page "Finance". */
 export const finance = {
   title: 'Finance',
-  say: 'Margins, prices, rates and the books of a month.',
+  say: 'Margins, prices, rates and the closing of a month.',
   month: 'Month (UTC)',
   tabs: {
     name: 'Parts of the books',
@@ -226,16 +226,35 @@ export const finance = {
     drifted: (count: string) => `${count} tenants do not agree.`,
     agree: (count: string) => `${count} tenants agree.`,
     noAudit: 'No audit was made since the month ended.',
+    auditing: 'An audit is running.',
+    audit: 'Run an audit',
     audited: (count: string) => `The last audit found ${count} things wrong.`,
-    noSeal: 'No seal was made since the month ended. Make one: quire seal --retain 3650d',
+    noSeal:
+      'No seal was made since the month ended. A seal proves the log against everybody who can reach this ' +
+      'service, so it is made on its machine and kept elsewhere:',
     sealed: 'The log is sealed.',
     unpriced: 'The report could not price everything: see the Margin tab.',
     priced: 'The report could price everything.',
-    payments: 'Check that none is left: quire payments list-open',
-    keep: 'Save the reports beside the opening and closing balances: quire audit --as-of DAY --log-only',
-    saveMargin: 'Margin',
-    saveUsage: 'Usage by day',
-    saveSubsidy: 'Subsidy',
+    noneOpen: 'Every payment that came is booked or released.',
+    underWay: (open: string) =>
+      `${open} payments are being booked: the service finishes them within 2 minutes. What is booked after the ` +
+      'closing counts in the open month.',
+    stuck: (open: string) =>
+      `${open} payments are claimed, and some cannot be finished by rule: have them sent again, or release them on ` +
+      'the machine of the service, where it takes a reason that stays in the log:',
+    keep: 'Each report as a file. The balances of all tenants on the last day are read from the log alone:',
+    save: {
+      margin: 'Margin',
+      journal: 'Journal',
+      datev: 'DATEV',
+      xero: 'Xero',
+      quickbooks: 'QuickBooks',
+      payments: 'Payments',
+      vat: 'VAT',
+      deferred: 'Deferred revenue',
+      usage: 'Usage by day',
+      subsidy: 'Subsidy',
+    },
     go: 'Go there',
   },
 } as const;

@@ -44,6 +44,7 @@ export const tenants = {
     credits: 'credits',
   },
   keys: 'Keys',
+  statements: 'Statements',
   audit: 'Log',
   tabs: { name: 'Parts of the account', ledger: 'Ledger', grants: 'Sales and refunds', limits: 'Limits' },
   ledger: {
@@ -80,6 +81,7 @@ export const tenants = {
     invoice: 'Invoice',
     currency: 'Currency',
     rate: 'USD rate',
+    document: 'Document',
     empty: { title: 'No sales yet', say: 'Record the first sale with “Sell”.' },
     say: 'Press Enter on a sale to refund it.',
   },

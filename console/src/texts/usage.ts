@@ -60,6 +60,7 @@ export const usage = {
     project: 'Project',
     task: 'Task',
     document: 'Document',
+    receipt: 'Receipt or note',
     amount: 'Amount',
     vat: 'VAT',
     refunded: 'Refunded',

@@ -15,6 +15,24 @@ const cell = (value: unknown): string => {
 export const csvOf = (names: readonly string[], rows: readonly (readonly unknown[])[]): string =>
   [names, ...rows].map((row) => row.map(cell).join(',')).join('\r\n');
 
+const QUOTE = '"'.charCodeAt(0);
+const BREAK = '\n'.charCodeAt(0);
+
+/** The number of rows below the names, read piece by piece; a break within quotes ends no row. */
+export const rowsIn = async (csv: Blob): Promise<number> => {
+  const pieces = csv.stream().getReader();
+  let isQuoted = false;
+  let breaks = 0;
+  let last = BREAK;
+  for (let piece = await pieces.read(); !piece.done; piece = await pieces.read())
+    for (const byte of piece.value) {
+      if (byte === QUOTE) isQuoted = !isQuoted;
+      if (byte === BREAK && !isQuoted) breaks += 1;
+      last = byte;
+    }
+  return Math.max(0, breaks - (last === BREAK ? 1 : 0));
+};
+
 /** Hands a text or bytes to the browser as a file to keep. */
 export const saveFile = (name: string, content: string | Blob, type = 'text/csv'): void => {
   const url = URL.createObjectURL(new Blob([content], { type: `${type};charset=utf-8` }));
@@ -24,3 +42,6 @@ export const saveFile = (name: string, content: string | Blob, type = 'text/csv'
   link.click();
   URL.revokeObjectURL(url);
 };
+
+/** A text as one word of a shell's line, which runs nothing of it. */
+export const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

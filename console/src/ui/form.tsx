@@ -149,3 +149,24 @@ export function SelectField({ name, label, say, choices }: NamedProps & { choice
     </Field>
   );
 }
+
+interface MonthInputProps {
+  readonly label: string;
+  readonly month: string;
+  readonly onChange: (month: string | undefined) => void;
+}
+
+/** Chooses a month for a page; it is of no form. */
+export function MonthInput({ label, month, onChange }: MonthInputProps) {
+  return (
+    <label className="flex items-center gap-2">
+      <span className="whitespace-nowrap text-soft">{label}</span>
+      <input
+        type="month"
+        value={month}
+        onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+        className={`${CONTROL} w-44`}
+      />
+    </label>
+  );
+}

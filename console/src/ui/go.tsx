@@ -24,17 +24,32 @@ export const useGo = (): ((to: string) => void) => {
   return (to) => void navigate({ to: to });
 };
 
-/** A value in the address (`?tab=…`), so that a view can be sent to somebody and survives signing in again. */
+type Values<Name extends string> = { readonly [Each in Name]: string | undefined };
+
+const isWord = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+
+/** Values in the address (`?tab=…`), so that a view can be sent to somebody and survives signing in again. */
+export const useAddressValues = <Name extends string>(
+  names: readonly Name[],
+): readonly [Values<Name>, (changes: Partial<Values<Name>>) => void] => {
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const entries = names.map((name): [Name, string | undefined] => {
+    const value = search[name];
+    return [name, isWord(value) ? String(value) : undefined];
+  });
+  const keep = (changes: Partial<Values<Name>>): void => {
+    const change = (before: object): object => ({ ...before, ...changes });
+    void navigate({ to: '.', search: change, replace: true } as never);
+  };
+  return [Object.fromEntries(entries) as Values<Name>, keep];
+};
+
+/** One value in the address. */
 export const useAddressValue = (
   name: string,
 ): readonly [string | undefined, (value: string | undefined) => void] => {
-  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const value = search[name];
-  const keep = (next: string | undefined): void => {
-    const change = (before: object): object => ({ ...before, [name]: next });
-    void navigate({ to: '.', search: change, replace: true } as never);
-  };
-  const isWord = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  return [isWord ? String(value) : undefined, keep];
+  const [values, keep] = useAddressValues([name]);
+  return [values[name], (value) => keep({ [name]: value })];
 };

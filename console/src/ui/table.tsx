@@ -14,7 +14,8 @@ import { classes, CONTROL } from './style.ts';
 import { shell } from '../texts/shell.ts';
 import { Button } from './button.tsx';
 import { Empty, ProblemNote, Skeleton } from './states.tsx';
-import { csvOf, saveFile } from './csv.ts';
+import { csvOf } from './csv.ts';
+import { useSaving } from './download.tsx';
 
 /** One column: what it is called, the value that it sorts, filters and exports by, and how it is shown. */
 export interface Column<Item> {
@@ -141,6 +142,8 @@ interface DataTableProps<Item> {
   readonly isSearched?: boolean;
   /** The whole list as the service writes it; left out: the CSV has the rows that are loaded. */
   readonly csv?: (() => Promise<Blob>) | undefined;
+  /** Rows of the whole list, where only some may be loaded. */
+  readonly total?: number | undefined;
   /** In pixels; the rows scroll within it. */
   readonly height?: number;
 }
@@ -175,7 +178,8 @@ interface TableBarProps {
   readonly label: string;
   readonly filter: string;
   readonly onFilter: (text: string) => void;
-  readonly rows: number;
+  /** In words: how many rows are shown, and of how many. */
+  readonly rows: string;
   readonly hasFilter: boolean;
   readonly onSave: () => void;
   readonly isSaving: boolean;
@@ -195,7 +199,7 @@ function TableBar({ label, filter, onFilter, hasFilter, rows, onSave, isSaving, 
         />
       )}
       {actions}
-      <span className="ml-auto text-[13px] text-soft">{shell.rows(rows)}</span>
+      <span className="ml-auto text-[13px] text-soft">{rows}</span>
       <Button size="small" look="quiet" isBusy={isSaving} onClick={onSave}>
         <Download aria-hidden className="size-3.5" />
         {shell.csv}
@@ -218,24 +222,15 @@ interface Saved {
   readonly shown: () => string;
 }
 
-/** Saves the whole list as the service writes it; under a filter, which sees what is loaded, the rows shown. */
-const useSaving = ({ label, csv, filter, shown }: Saved) => {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const content = async (): Promise<string | Blob> => (csv === undefined || filter !== '' ? shown() : csv());
-  const save = async (): Promise<void> => {
-    setBusy(true);
-    setError(null);
-    try {
-      saveFile(`${label.toLowerCase().replaceAll(' ', '-')}.csv`, await content());
-    } catch (fault) {
-      setError(fault);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { isBusy, error, save: () => void save() };
-};
+/** The whole list as the service writes it; under a filter, which sees what is loaded, the rows shown. */
+const fileToSave = ({ label, csv, filter, shown }: Saved) => ({
+  file: `${label.toLowerCase().replaceAll(' ', '-')}.csv`,
+  load: csv === undefined || filter !== '' ? shown : csv,
+});
+
+/** How many rows are shown; without a filter, also of how many. */
+const rowsInWords = (rows: number, filter: string, total = rows): string =>
+  filter === '' && total > rows ? shell.rowsOf(rows, total) : shell.rows(rows);
 
 /**
  * Rows of any number: only those in sight are drawn. Arrow keys, Page Up and Down, Home and End move between them,
@@ -295,7 +290,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
   };
   const { template, minWidth } = widthsOf(columns);
   const shown = () => shownCsv(columns, rows);
-  const saving = useSaving({ label, csv: props.csv, filter, shown });
+  const saving = useSaving();
   if (items === undefined) return <Skeleton lines={6} className="h-8" />;
   if (items.length === 0 && onMore === undefined) return <>{empty ?? <Empty title={shell.noRows} />}</>;
   return (
@@ -305,9 +300,9 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
         filter={filter}
         onFilter={setFilter}
         hasFilter={props.isSearched !== true && (items.length > FEW || onMore !== undefined)}
-        rows={rows.length}
-        isSaving={saving.isBusy}
-        onSave={saving.save}
+        rows={rowsInWords(rows.length, filter, props.total)}
+        isSaving={saving.busy !== undefined}
+        onSave={() => saving.save(fileToSave({ label, csv: props.csv, filter, shown }))}
         actions={actions}
       />
       <ProblemNote error={saving.error} />

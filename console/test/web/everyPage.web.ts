@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { ADMIN_KEY } from '../../../test/support/serviceProcess.ts';
+import type { Page } from 'playwright-core';
 import { axeFindings } from './support/axe.ts';
-import { faults } from './support/browser.ts';
-import { everyPage, seed, type Seeded } from './support/seeded.ts';
+import { faults, type PageOptions } from './support/browser.ts';
+import { openSeen, PAGES, seed, type Seeded } from './support/seeded.ts';
 import { startWorld, type World } from './support/world.ts';
 
 describe('every page of the console', () => {
@@ -14,30 +14,25 @@ describe('every page of the console', () => {
   });
   after(() => world.close());
 
-  for (const theme of ['light', 'dark'] as const)
-    it(`has no serious finding and no fault of its policy in the ${theme} theme`, async () => {
-      const found: string[] = [];
-      for (const [name, path, key] of everyPage(seeded, ADMIN_KEY)) {
-        const page = await world.open(path, { key, theme });
-        await page.getByRole('heading', { level: 1 }).waitFor();
-        await page.waitForLoadState('networkidle');
-        for (const finding of [...(await axeFindings(page)), ...faults(page)])
-          found.push(`${name}: ${finding}`);
-        await page.context().close();
-      }
-      expect(found).to.deep.equal([]);
-    });
+  const opened = async (page: (typeof PAGES)[number], options: PageOptions): Promise<Page> => {
+    const shown = await openSeen(world, { page, seeded, ...options });
+    await shown.getByRole('heading', { level: 1 }).waitFor();
+    await shown.waitForLoadState('networkidle');
+    return shown;
+  };
 
-  it('fits a window of 390 pixels', async () => {
-    const wide: string[] = [];
-    for (const [name, path, key] of everyPage(seeded, ADMIN_KEY)) {
-      const page = await world.open(path, { key, width: 390, height: 844 });
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      if (width > 390) wide.push(`${name}: ${String(width)}`);
-      await page.context().close();
-    }
-    expect(wide).to.deep.equal([]);
-  });
+  for (const page of PAGES) {
+    for (const theme of ['light', 'dark'] as const)
+      it(`has no serious finding and no fault of its policy: ${page.name} in the ${theme} theme`, async () => {
+        const shown = await opened(page, { theme });
+        expect([...(await axeFindings(shown)), ...faults(shown)]).to.deep.equal([]);
+        await shown.context().close();
+      });
+
+    it(`fits a window of 390 pixels: ${page.name}`, async () => {
+      const shown = await opened(page, { width: 390, height: 844 });
+      expect(await shown.evaluate(() => document.documentElement.scrollWidth)).to.be.at.most(390);
+      await shown.context().close();
+    });
+  }
 });

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { ADMIN_KEY } from '../../../test/support/serviceProcess.ts';
-import { everyPage, seed } from './support/seeded.ts';
-import { startWorld, type OpenOptions } from './support/world.ts';
+import { openSeen, PAGES, seed } from './support/seeded.ts';
+import type { PageOptions } from './support/browser.ts';
+import { startWorld } from './support/world.ts';
 
 /**
  * `npm run web:shots [-- <page> …]`: a picture of every page, or of those named, in both themes and in a narrow window,
@@ -12,7 +12,7 @@ import { startWorld, type OpenOptions } from './support/world.ts';
 const only = process.argv.slice(2);
 const folder = process.env['SHOTS_DIR'] ?? 'data/shots';
 
-const LOOKS: Readonly<Record<string, OpenOptions>> = {
+const LOOKS: Readonly<Record<string, PageOptions>> = {
   light: { theme: 'light' },
   dark: { theme: 'dark' },
   narrow: { theme: 'light', width: 390, height: 844 },
@@ -42,10 +42,15 @@ await mkdir(folder, { recursive: true });
 const world = await startWorld();
 try {
   const seeded = await seed(world);
-  for (const [name, path, key] of everyPage(seeded, ADMIN_KEY)) {
+  for (const page of PAGES) {
+    const { name } = page;
     if (only.length > 0 && !only.includes(name)) continue;
     for (const [look, options] of Object.entries(LOOKS))
-      await shoot(await world.open(path, { key, ...options }), name, join(folder, `${name}.${look}.png`));
+      await shoot(
+        await openSeen(world, { page, seeded, ...options }),
+        name,
+        join(folder, `${name}.${look}.png`),
+      );
     process.stdout.write(`${name}\n`);
   }
   process.stdout.write(`Pictures are in ${folder}.\n`);

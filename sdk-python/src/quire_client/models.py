@@ -4723,6 +4723,28 @@ class OcrChannel(TypedDict):
     """
 
 
+class OpenPayment(TypedDict):
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    kind: Literal["sale", "refund", "reversal"]
+    """Its kind."""
+    credits: int | None
+    """Of the request; null: it does not say, or cannot be read."""
+    claimed_at: str
+    """RFC 3339 UTC with milliseconds."""
+    stuck: Literal["unreadable", "may_have_been_refused"] | None
+    """Why the service does not finish it by itself; null: it does, within 2 minutes."""
+
+
+class OpenPaymentList(TypedDict):
+    items: list[OpenPayment]
+    """The entries of this page of the list."""
+
+
 class Operation(TypedDict):
     operation_id: str
     """ID of the operation, `op_…`."""

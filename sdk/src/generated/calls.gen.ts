@@ -188,6 +188,8 @@ import type {
   ListGrantsResponses,
   ListLlmCostsData,
   ListLlmCostsResponses,
+  ListOpenPaymentsData,
+  ListOpenPaymentsResponses,
   ListOperationsData,
   ListOperationsResponses,
   ListPaymentsData,
@@ -369,6 +371,7 @@ export const CALLS = {
   listEvaluationSets: { method: 'GET', path: '/v1/evaluations/sets' },
   listGrants: { method: 'GET', path: '/v1/billing/grants/{tenant_id}' },
   listLlmCosts: { method: 'GET', path: '/v1/admin/llm-costs' },
+  listOpenPayments: { method: 'GET', path: '/v1/admin/payments/open' },
   listOperations: { method: 'GET', path: '/v1/operations' },
   listPayments: { method: 'GET', path: '/v1/admin/payments' },
   listProviderPricing: { method: 'GET', path: '/v1/admin/provider-pricing' },
@@ -1065,6 +1068,13 @@ export interface Api {
    * What model calls cost in a period, grouped by `group_by`.
    */
   listLlmCosts(input?: Input<ListLlmCostsData>, options?: CallOptions): Promise<Answer<ListLlmCostsResponses>>;
+
+  /**
+   * Payments that are claimed and neither booked nor released, oldest first.
+   *
+   * A payment whose process died is finished by the service; what is `stuck` has to be sent again or released (`quire payments release`). What is finished after a month was closed is booked in the open one. The oldest 500 are listed.
+   */
+  listOpenPayments(input?: Input<ListOpenPaymentsData>, options?: CallOptions): Promise<Answer<ListOpenPaymentsResponses>>;
 
   /**
    * The operations of a tenant, newest first.

@@ -7855,6 +7855,44 @@ export type OcrChannel = {
     num_retries?: number | unknown;
 };
 
+export type OpenPayment = {
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Its kind.
+     */
+    kind: 'sale' | 'refund' | 'reversal';
+    /**
+     * Of the request; null: it does not say, or cannot be read.
+     */
+    credits: number | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    claimed_at: string;
+    /**
+     * Why the service does not finish it by itself; null: it does, within 2 minutes.
+     */
+    stuck: 'unreadable' | 'may_have_been_refused' | null;
+};
+
+export type OpenPaymentList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<OpenPayment>;
+};
+
 export type Operation = {
     /**
      * ID of the operation, `op_…`.
@@ -21794,6 +21832,64 @@ export type ListLlmCostsResponses = {
 };
 
 export type ListLlmCostsResponse = ListLlmCostsResponses[keyof ListLlmCostsResponses];
+
+export type ListOpenPaymentsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/admin/payments/open';
+};
+
+export type ListOpenPaymentsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListOpenPaymentsError = ListOpenPaymentsErrors[keyof ListOpenPaymentsErrors];
+
+export type ListOpenPaymentsResponses = {
+    /**
+     * Success.
+     */
+    200: OpenPaymentList;
+};
+
+export type ListOpenPaymentsResponse = ListOpenPaymentsResponses[keyof ListOpenPaymentsResponses];
 
 export type ListOperationsData = {
     body?: never;

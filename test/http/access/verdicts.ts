@@ -92,6 +92,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getServiceState: ADMIN,
   getUsageStats: ADMIN,
   listPayments: ADMIN,
+  listOpenPayments: ADMIN,
   comparePayments: ADMIN,
   getTaxReport: ADMIN,
   getDeferredRevenue: ADMIN,

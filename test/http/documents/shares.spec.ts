@@ -25,6 +25,7 @@ const WITHOUT_CHILDREN = [
     'reverseRefund',
     'correctFxRates',
     'listPayments',
+    'listOpenPayments',
     'comparePayments',
     'listClosedMonths',
     'closeMonth',

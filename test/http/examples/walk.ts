@@ -398,6 +398,7 @@ const report = async (walk: Walk, api: TestApi): Promise<void> => {
   await walk.call('getUsageDays', { ...tenant, query: { start: today, end: today } });
   await walk.call('listTenants', { query: { search: TENANT } });
   await walk.call('listPayments', { query: { tenant_id: TENANT, limit: 1 } });
+  await walk.call('listOpenPayments');
   await walk.call('comparePayments', { form: { from: '2026-01-01', to: '2026-01-31' }, file: payoutFile() });
   await walk.call('getTaxReport', { query: { currency: 'USD' } });
   await walk.call('getDeferredRevenue', { query: { by: 'lot', limit: 1 } });

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { audit } from '../../texts/audit.ts';
 import { Badge, Card } from '../../ui/card.tsx';
 import { Button } from '../../ui/button.tsx';
-import { useChange, useRead } from '../../api/connection.ts';
+import { csvOf, useChange, useRead } from '../../api/connection.ts';
 import { Empty, ProblemNote, ProgressBar } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
@@ -227,6 +227,7 @@ export function Audits({ onShow }: { onShow: (finding: AuditFinding) => void }) 
           columns={COLUMNS}
           items={audits.data?.items}
           idOf={({ audit_id }) => audit_id}
+          csv={() => csvOf('listAudits', {})}
           onOpen={({ audit_id }) => choose(audit_id)}
           empty={<Empty title={texts.empty} say={texts.emptySay} />}
           height={300}

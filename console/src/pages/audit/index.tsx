@@ -1,5 +1,5 @@
 import type { SealItem } from '@quire/client';
-import { useRead } from '../../api/connection.ts';
+import { csvOf, useRead } from '../../api/connection.ts';
 import { audit } from '../../texts/audit.ts';
 import { Badge, PageHeader } from '../../ui/card.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
@@ -65,6 +65,7 @@ function Seals() {
       columns={COLUMNS}
       items={seals.data?.items}
       idOf={({ revision }) => revision}
+      csv={() => csvOf('listSeals', {})}
       empty={<Empty title={sealTexts.empty} say={sealTexts.emptySay} />}
     />
   );

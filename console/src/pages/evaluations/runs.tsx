@@ -138,6 +138,8 @@ export function Runs() {
         idOf={({ run_id }) => run_id}
         onOpen={({ run_id }) => choose(run_id)}
         onMore={list.more}
+        csv={list.csv}
+        total={list.total}
         isLoadingMore={list.isLoadingMore}
         empty={<Empty title={texts.runs.empty.title} say={texts.runs.empty.say} />}
         height={320}

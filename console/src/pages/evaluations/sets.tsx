@@ -317,6 +317,8 @@ export function Sets() {
         idOf={({ set_id }) => set_id}
         onOpen={({ set_id }) => choose(set_id)}
         onMore={list.more}
+        csv={list.csv}
+        total={list.total}
         isLoadingMore={list.isLoadingMore}
         actions={makeSet}
         empty={

@@ -19,7 +19,7 @@ const { closing: words } = texts;
 const useReadAgain = (): (() => void) => {
   const client = useQueryClient();
   return () => {
-    for (const name of ['listClosedMonths', 'getMarginReport'])
+    for (const name of ['listClosedMonths', 'getMarginReport', 'listStatements', 'getStatement'])
       void client.invalidateQueries({ queryKey: [name] });
   };
 };

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { z } from 'zod';
-import { useChange, useRead } from '../../api/connection.ts';
+import { csvOf, useChange, useRead } from '../../api/connection.ts';
 import { finance as texts } from '../../texts/finance.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -13,7 +13,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits, Time, Money } from '../../ui/values.tsx';
 import { Select } from '../../ui/select.tsx';
-import type { Period } from './period.ts';
+import type { Period } from '../../ui/period.ts';
 
 /** As far back as prices are asked for: more than a quarter's books. */
 const DAYS = 90;
@@ -82,7 +82,8 @@ function PublishPrice({ of, onDone }: { of: MissingPricingItem; onDone: () => vo
 
 /** Models that were called and have no price; each is given one here. */
 function MissingPrices() {
-  const read = useRead('getMissingPricing', { query: { days: DAYS } });
+  const input = { query: { days: DAYS } };
+  const read = useRead('getMissingPricing', input);
   const [chosen, choose] = useState<MissingPricingItem>();
   return (
     <Card title={texts.costs.missing}>
@@ -94,6 +95,7 @@ function MissingPrices() {
           items={read.data?.items}
           idOf={({ provider, model_name }) => `${provider}/${model_name}`}
           onOpen={choose}
+          csv={() => csvOf('getMissingPricing', input)}
           height={360}
           actions={<span className="text-[13px] text-soft">{texts.costs.missingSay}</span>}
           empty={<Empty title={texts.costs.noMissing.title} say={texts.costs.noMissing.say} />}
@@ -143,9 +145,8 @@ const modelColumns = (group: Group): readonly Column<LlmCostGroup>[] => [
 
 function Models({ period }: { period: Period }) {
   const [group, choose] = useState<Group>('model_name');
-  const read = useRead('listLlmCosts', {
-    query: { from_date: period.first, to_date: period.last, group_by: group },
-  });
+  const input = { query: { from_date: period.first, to_date: period.last, group_by: group } };
+  const read = useRead('listLlmCosts', input);
   return (
     <Card
       title={texts.costs.models}
@@ -173,6 +174,7 @@ function Models({ period }: { period: Period }) {
           columns={modelColumns(group)}
           items={read.data?.items}
           idOf={({ key }) => key}
+          csv={() => csvOf('listLlmCosts', input)}
           height={360}
           empty={<Empty title={texts.costs.noCalls.title} say={texts.costs.noCalls.say} />}
         />
@@ -190,7 +192,8 @@ const SUBSIDY: readonly Column<SubsidyDay>[] = [
 ];
 
 function Subsidy({ period }: { period: Period }) {
-  const read = useRead('getFreeTierSubsidy', { query: { from_date: period.first, to_date: period.last } });
+  const input = { query: { from_date: period.first, to_date: period.last } };
+  const read = useRead('getFreeTierSubsidy', input);
   return (
     <Card
       title={texts.costs.subsidy}
@@ -209,6 +212,7 @@ function Subsidy({ period }: { period: Period }) {
           columns={SUBSIDY}
           items={read.data?.items}
           idOf={({ day }) => day}
+          csv={() => csvOf('getFreeTierSubsidy', input)}
           height={360}
           empty={<Empty title={texts.costs.noSubsidy.title} say={texts.costs.noSubsidy.say} />}
         />

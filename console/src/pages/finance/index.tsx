@@ -1,38 +1,30 @@
 import { useState } from 'react';
 import { finance as texts } from '../../texts/finance.ts';
-import { CONTROL } from '../../ui/style.ts';
-import { useAddressValue } from '../../ui/go.tsx';
+import { useAddressValues } from '../../ui/go.tsx';
+import { MonthInput } from '../../ui/form.tsx';
+import { monthOf, periodOf } from '../../ui/period.ts';
 import { PageHeader } from '../../ui/card.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Costs } from './costs.tsx';
 import { Margin } from './margin.tsx';
 import { CloseMonth, Reconciliation } from './month.tsx';
-import { periodOf } from './period.ts';
 import { PriceList, Rates } from './prices.tsx';
 
 /** Finance: the books of a month. */
 export default function FinancePage() {
   const [openedAt] = useState(() => Date.now());
-  const [month, keepMonth] = useAddressValue('month');
-  const [tab, keepTab] = useAddressValue('tab');
-  const period = periodOf(month, openedAt);
+  const [{ month, tab }, keep] = useAddressValues(['month', 'tab']);
+  // a month is closed once it is over
+  const period = periodOf(month, monthOf(openedAt, tab === 'close' ? -1 : 0));
   return (
     <>
       <PageHeader title={texts.title} say={texts.say}>
-        <label className="flex items-center gap-2">
-          <span className="whitespace-nowrap text-soft">{texts.month}</span>
-          <input
-            type="month"
-            value={period.month}
-            onChange={({ target }) => keepMonth(target.value === '' ? undefined : target.value)}
-            className={`${CONTROL} w-44`}
-          />
-        </label>
+        <MonthInput label={texts.month} month={period.month} onChange={(next) => keep({ month: next })} />
       </PageHeader>
       <Tabs
         label={texts.tabs.name}
         value={tab ?? 'margin'}
-        onChange={keepTab}
+        onChange={(next) => keep({ tab: next })}
         tabs={[
           { id: 'margin', name: texts.tabs.margin, content: <Margin period={period} /> },
           { id: 'costs', name: texts.tabs.costs, content: <Costs period={period} /> },

@@ -3,64 +3,27 @@ import { finance as texts } from '../../texts/finance.ts';
 import { Card, Stat } from '../../ui/card.tsx';
 import { Empty, ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
-import { majorText, negated } from '../../ui/decimal.ts';
+import { columnsFor } from '../../ui/columns.tsx';
+import { negated } from '../../ui/decimal.ts';
 import { Credits, Money, groupedText } from '../../ui/values.tsx';
 import { useRead } from '../../api/connection.ts';
 import { Waterfall } from '../../ui/charts.tsx';
-import type { Period } from './period.ts';
+import type { Period } from '../../ui/period.ts';
 
-const { columns } = texts.margin;
-
-const count = (
-  id: string,
-  name: string,
-  value: (item: MarginByCurrency) => number,
-): Column<MarginByCurrency> => ({
-  id,
-  name,
-  value,
-  isNumber: true,
-  show: (item) => <Credits value={value(item)} />,
-});
-
-const minor = (
-  id: string,
-  name: string,
-  value: (item: MarginByCurrency) => number,
-): Column<MarginByCurrency> => ({
-  id,
-  name,
-  isNumber: true,
-  share: 1.3,
-  value: (item) => majorText(value(item), item.currency),
-  show: (item) => <Money amount={majorText(value(item), item.currency)} currency={item.currency} />,
-});
-
-const usd = (
-  id: string,
-  name: string,
-  value: (item: MarginByCurrency) => string,
-): Column<MarginByCurrency> => ({
-  id,
-  name,
-  value,
-  isNumber: true,
-  share: 1.5,
-  show: (item) => <Money amount={value(item)} currency="USD" isMarked />,
-});
+const of = columnsFor<MarginByCurrency, keyof typeof texts.margin.columns>(texts.margin.columns);
 
 const COLUMNS: readonly Column<MarginByCurrency>[] = [
-  { id: 'currency', name: columns.currency, value: ({ currency }) => currency },
-  count('sales', columns.sales, ({ sales }) => sales),
-  count('refunds', columns.refunds, ({ refunds }) => refunds),
-  minor('gross', columns.gross, ({ gross_amount_minor }) => gross_amount_minor),
-  minor('vat', columns.vat, ({ vat_amount_minor }) => vat_amount_minor),
-  minor('fee', columns.fee, ({ provider_fee_minor }) => provider_fee_minor),
-  minor('refunded', columns.refunded, ({ refunded_amount_minor }) => refunded_amount_minor),
-  count('consumed', columns.consumed, ({ credits_consumed }) => credits_consumed),
-  usd('net', columns.net, ({ net_revenue_usd }) => net_revenue_usd),
-  usd('true_up', columns.trueUp, ({ refund_true_up_usd }) => refund_true_up_usd),
-  usd('deferred', columns.deferred, ({ deferred_revenue_usd }) => deferred_revenue_usd),
+  of.text('currency', ({ currency }) => currency),
+  of.count('sales', ({ sales }) => sales),
+  of.count('refunds', ({ refunds }) => refunds),
+  of.minor('gross', ({ gross_amount_minor, currency }) => [gross_amount_minor, currency]),
+  of.minor('vat', ({ vat_amount_minor, currency }) => [vat_amount_minor, currency]),
+  of.minor('fee', ({ provider_fee_minor, currency }) => [provider_fee_minor, currency]),
+  of.minor('refunded', ({ refunded_amount_minor, currency }) => [refunded_amount_minor, currency]),
+  of.count('consumed', ({ credits_consumed }) => credits_consumed),
+  of.usd('net', ({ net_revenue_usd }) => net_revenue_usd),
+  of.usd('trueUp', ({ refund_true_up_usd }) => refund_true_up_usd),
+  of.usd('deferred', ({ deferred_revenue_usd }) => deferred_revenue_usd),
 ];
 
 /** The month's money in the currencies that customers paid in. */

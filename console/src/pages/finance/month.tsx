@@ -1,77 +1,61 @@
-import { Download, CircleAlert, CircleCheck, CircleDashed, CircleHelp } from '../../ui/icons/icons.tsx';
+import { CircleAlert, CircleCheck, CircleDashed, CircleHelp } from '../../ui/icons/icons.tsx';
 import {
   isProblem,
   type ListAuditsResponse,
   type ListSealsResponse,
   type MarginReportResponse,
+  type OpenPaymentList,
   type ReconciliationResponse,
   type ReconciliationRow,
 } from '@quire/client';
-import type { UseQueryResult } from '@tanstack/react-query';
-import { useState } from 'react';
-import { useRead } from '../../api/connection.ts';
+import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, csvOf, fileOf, useChange, useRead } from '../../api/connection.ts';
 import { finance as texts } from '../../texts/finance.ts';
 import { Button } from '../../ui/button.tsx';
-import { csvOf, saveFile } from '../../ui/csv.ts';
-import type { Period } from './period.ts';
+import { csvOf as textOfCsv, shellWord } from '../../ui/csv.ts';
+import { Downloads, type NamedFile } from '../../ui/download.tsx';
+import type { Period } from '../../ui/period.ts';
 import { Closing } from './closing.tsx';
 import { gapOf, stepsOf } from './margin.tsx';
 import { Badge } from '../../ui/card.tsx';
 import { Go } from '../../ui/go.tsx';
 import { ProblemNote, Empty, Skeleton } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
-import { Credits, Time } from '../../ui/values.tsx';
+import { Copy, Credits, Time } from '../../ui/values.tsx';
 
-interface SaveProps {
-  readonly name: string;
-  /** undefined while it is read. */
-  readonly csv: string | undefined;
-  readonly month: string;
-}
+const { close } = texts;
 
-function Save({ name, csv, month }: SaveProps) {
-  return (
-    <Button
-      disabled={csv === undefined}
-      onClick={() => saveFile(`${name.toLowerCase().replaceAll(' ', '-')}-${month}.csv`, csv ?? '')}
-    >
-      <Download aria-hidden className="size-4" />
-      {name}
-    </Button>
-  );
-}
-
-const csvOfItems = (items: readonly object[] | undefined): string | undefined => {
-  if (items === undefined) return undefined;
-  const names = Object.keys(items[0] ?? {});
-  return csvOf(
-    names,
-    items.map((item) => names.map((name) => (item as Readonly<Record<string, unknown>>)[name])),
+const marginCsv = async (query: { start: string; end: string }): Promise<string> => {
+  const report = await api.getMarginReport({ query });
+  return textOfCsv(
+    [texts.margin.figure, 'USD'],
+    [...stepsOf(report), ...gapOf(report).slice(0, -1)].map(({ name, amount }) => [name, amount]),
   );
 };
 
-/** The month's reports as files. */
-function Keep({ period: { month, first, last } }: { period: Period }) {
+const LAYOUTS = ['datev', 'xero', 'quickbooks'] as const;
+
+/** The month's reports, each as a file; one more is one entry here. */
+const filesOf = ({ month, first, last }: Period): readonly NamedFile[] => {
+  const { save } = close;
+  const between = { from: first, to: last };
   const dates = { from_date: first, to_date: last };
-  const { data: margin } = useRead('getMarginReport', { query: { start: first, end: last } });
-  const { data: usage } = useRead('getUsageStats', { query: { ...dates, group_by: 'day' } });
-  const { data: subsidy } = useRead('getFreeTierSubsidy', { query: dates });
-  const figures = margin === undefined ? undefined : [...stepsOf(margin), ...gapOf(margin).slice(0, -1)];
-  const marginCsv =
-    figures === undefined
-      ? undefined
-      : csvOf(
-          [texts.margin.figure, 'USD'],
-          figures.map(({ name, amount }) => [name, amount]),
-        );
-  return (
-    <div className="flex flex-wrap gap-2">
-      <Save name={texts.close.saveMargin} csv={marginCsv} month={month} />
-      <Save name={texts.close.saveUsage} csv={csvOfItems(usage?.items)} month={month} />
-      <Save name={texts.close.saveSubsidy} csv={csvOfItems(subsidy?.items)} month={month} />
-    </div>
-  );
-}
+  const files: readonly (readonly [keyof typeof save, NamedFile['load']])[] = [
+    ['margin', () => marginCsv({ start: first, end: last })],
+    ['journal', () => csvOf('getJournal', { query: { month } })],
+    ...LAYOUTS.map((layout): [typeof layout, NamedFile['load']] => [
+      layout,
+      () => fileOf('getJournal', { query: { month, layout } }, 'text/csv'),
+    ]),
+    ['payments', () => csvOf('listPayments', { query: between })],
+    ['vat', () => csvOf('getTaxReport', { query: between })],
+    ['deferred', () => csvOf('getDeferredRevenue', { query: { on: last, by: 'lot' } })],
+    ['usage', () => csvOf('getUsageStats', { query: { ...dates, group_by: 'day' } })],
+    ['subsidy', () => csvOf('getFreeTierSubsidy', { query: dates })],
+  ];
+  return files.map(([id, load]) => ({ name: save[id], file: `${id}-${month}.csv`, load }));
+};
 
 /** In order, to do, not to be seen from here, or still being looked at. */
 type Standing = 'good' | 'bad' | 'unknown' | 'waits';
@@ -84,14 +68,16 @@ interface Step {
   readonly retry?: () => void;
   /** Where it is seen to. */
   readonly to?: string;
+  /** Sees to it in place. */
+  readonly act?: ReactNode;
+  /** Sees to it on the machine of the service; shown while there is something to see to. */
+  readonly command?: string;
 }
 
 interface Seen {
   readonly isGood: boolean;
   readonly say: string;
 }
-
-const { close } = texts;
 
 const count = (value: number): string => value.toLocaleString('en');
 
@@ -110,6 +96,7 @@ const stepOf = <Data,>(id: Step['id'], read: UseQueryResult<Data>, see: (data: D
 const tab = (name: string, { month }: Period): string => `/finance?tab=${name}&month=${month}`;
 
 const auditSeen = ({ items }: ListAuditsResponse, end: number): Seen => {
+  if (items[0]?.status === 'running') return { isGood: false, say: close.auditing };
   const audit = items.find(
     ({ status, started_at }) => status === 'succeeded' && Date.parse(started_at) > end,
   );
@@ -127,10 +114,53 @@ const marginSeen = (report: MarginReportResponse): Seen => {
   return { isGood, say: isGood ? close.priced : close.unpriced };
 };
 
+/** Claims that are neither booked nor released; what is stuck is released on the machine of the service. */
+const paymentsStep = (read: UseQueryResult<OpenPaymentList>): Step => {
+  const items = read.data?.items ?? [];
+  const [stuck] = items.filter((one) => one.stuck !== null);
+  const say = stuck === undefined ? close.underWay : close.stuck;
+  const step = stepOf('payments', read, () => ({
+    isGood: items.length === 0,
+    say: items.length === 0 ? close.noneOpen : say(count(items.length)),
+  }));
+  if (stuck === undefined) return step;
+  const payment = [stuck.provider, stuck.provider_txn_id].map(shellWord).join(' ');
+  return { ...step, command: `quire payments release ${payment} --reason 'WHY'` };
+};
+
 const booksSeen = ({ drifted, tenants_checked }: ReconciliationResponse): Seen => {
   const isGood = drifted.length === 0;
   return { isGood, say: isGood ? close.agree(count(tenants_checked)) : close.drifted(count(drifted.length)) };
 };
+
+const EACH_MS = 1_000;
+
+/** The audits that are kept, read again until the one that runs has ended. */
+const useAudits = () => {
+  const input = { query: { limit: 20 } };
+  const { data } = useRead('listAudits', input);
+  const isRunning = data?.items[0]?.status === 'running';
+  return useRead('listAudits', input, isRunning ? { refetchInterval: EACH_MS } : {});
+};
+
+/** Begins an audit of everything. */
+function RunAudit({ isRunning }: { isRunning: boolean }) {
+  const cache = useQueryClient();
+  const start = useChange('startAudit');
+  const run = (): void =>
+    start.mutate(
+      { body: {} },
+      { onSettled: () => void cache.invalidateQueries({ queryKey: ['listAudits'] }) },
+    );
+  return (
+    <div className="flex flex-col items-start gap-2">
+      <Button size="small" isBusy={start.isPending || isRunning} onClick={run}>
+        {close.audit}
+      </Button>
+      <ProblemNote error={start.error} />
+    </div>
+  );
+}
 
 /** Whether the month's books are in order, step by step (docs/how-to/close-a-month.md). */
 export const useSteps = (period: Period, now: number): readonly Step[] => {
@@ -139,9 +169,10 @@ export const useSteps = (period: Period, now: number): readonly Step[] => {
   const rate = useRead('getFxRate', { query: { base: 'EUR', quote: 'USD', on: last } });
   const missing = useRead('getMissingPricing', { query: { days: 90 } });
   const books = useRead('getReconciliation', { query: { include_ok: true } });
-  const audits = useRead('listAudits', { query: { limit: 20 } });
+  const audits = useAudits();
   const seals = useRead('listSeals');
   const margin = useRead('getMarginReport', { query: { start: first, end: last } });
+  const open = useRead('listOpenPayments');
   const isOver = now > end;
   return [
     { id: 'over', standing: isOver ? 'good' : 'bad', say: isOver ? close.isOver : close.notOver },
@@ -160,11 +191,26 @@ export const useSteps = (period: Period, now: number): readonly Step[] => {
       to: tab('costs', period),
     },
     { ...stepOf('reconciliation', books, booksSeen), to: tab('reconciliation', period) },
-    { ...stepOf('audit', audits, (data) => auditSeen(data, end)), to: '/audit' },
-    { ...stepOf('seal', seals, (data) => sealSeen(data, end)), to: '/audit' },
+    {
+      ...stepOf('audit', audits, (data) => auditSeen(data, end)),
+      to: '/audit?tab=audits',
+      act: <RunAudit isRunning={audits.data?.items[0]?.status === 'running'} />,
+    },
+    {
+      ...stepOf('seal', seals, (data) => sealSeen(data, end)),
+      to: '/audit?tab=seals',
+      command: 'quire seal --retain 3650d',
+    },
     { ...stepOf('margin', margin, marginSeen), to: tab('margin', period) },
-    { id: 'payments', standing: 'unknown', say: close.payments },
-    { id: 'keep', standing: 'unknown', say: close.keep },
+    paymentsStep(open),
+    {
+      id: 'keep',
+      standing: 'unknown',
+      say: close.keep,
+      to: `/books?tab=journal&month=${period.month}`,
+      command: `quire audit --as-of ${last} --log-only`,
+      act: <Downloads files={filesOf(period)} />,
+    },
   ];
 };
 
@@ -188,6 +234,12 @@ function StepLine({ step, number }: { step: Step; number: number }) {
           <Badge tone={TONES[step.standing]}>{texts.close.states[step.standing]}</Badge>
         </p>
         <p className="break-words text-soft">{step.say}</p>
+        {step.command !== undefined && step.standing !== 'good' && (
+          <p>
+            <code className="break-all text-[13px]">{step.command}</code> <Copy text={step.command} />
+          </p>
+        )}
+        {step.act}
         <ProblemNote error={step.error} onRetry={step.retry} />
       </div>
       {step.to !== undefined && (
@@ -211,7 +263,6 @@ export function CloseMonth({ period, now }: { period: Period; now: number }) {
           <StepLine key={step.id} step={step} number={index + 1} />
         ))}
       </ol>
-      <Keep period={period} />
     </div>
   );
 }

@@ -153,6 +153,8 @@ export function Artifacts() {
         idOf={({ artifact_id }) => artifact_id}
         onOpen={({ artifact_id }) => choose(artifact_id)}
         onMore={list.more}
+        csv={list.csv}
+        total={list.total}
         isLoadingMore={list.isLoadingMore}
         empty={<Empty title={artifactTexts.empty.title} say={artifactTexts.empty.say} />}
         height={320}
@@ -260,6 +262,8 @@ export function Deployments() {
         items={list.items}
         idOf={({ deployment_id }) => deployment_id}
         onMore={list.more}
+        csv={list.csv}
+        total={list.total}
         isLoadingMore={list.isLoadingMore}
         empty={<Empty title={texts.empty.title} say={texts.empty.say} />}
       />

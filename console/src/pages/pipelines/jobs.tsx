@@ -301,6 +301,8 @@ export function Jobs() {
           idOf={({ job_id }) => job_id}
           onOpen={({ job_id }) => choose(job_id)}
           onMore={list.more}
+          csv={list.csv}
+          total={list.total}
           isLoadingMore={list.isLoadingMore}
           actions={open}
           empty={

@@ -7,7 +7,7 @@ import { keepExample, keptExamples } from '../../api/uploads.ts';
 import { useTenantId } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ProblemNote } from '../../ui/states.tsx';
-import { saveFile } from '../../ui/csv.ts';
+import { saveFile, shellWord } from '../../ui/csv.ts';
 import { ReadingsBeside } from './readingsBeside.tsx';
 import { corrected, type ValueRow } from '../../document/values.ts';
 import { ValueTree } from './valueTree.tsx';
@@ -15,8 +15,6 @@ import { Card } from '../../ui/card.tsx';
 import { BlocksTab, Converted, MarkdownTab, TextTab, type Conversion } from '../../document/conversion.tsx';
 
 type Language = 'curl' | 'typescript' | 'python';
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const indented = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
 
@@ -30,8 +28,8 @@ export const requestCode = (
       return [
         `curl -sf ${url}/v1/extract \\`,
         '  -H "X-API-KEY: $QUIRE_API_KEY" \\',
-        `  -F ${quoted(`file=@"${name.replaceAll('"', '')}"`)} \\`,
-        `  -F ${quoted(`schema=${schema}`)}`,
+        `  -F ${shellWord(`file=@"${name.replaceAll('"', '')}"`)} \\`,
+        `  -F ${shellWord(`schema=${schema}`)}`,
       ].join('\n');
     case 'typescript':
       return [

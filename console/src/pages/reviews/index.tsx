@@ -57,6 +57,8 @@ function ReviewList() {
           idOf={({ review_id }) => review_id}
           onOpen={(item) => go(pathOf(item))}
           onMore={list.more}
+          csv={list.csv}
+          total={list.total}
           isLoadingMore={list.isLoadingMore}
           height={640}
           empty={<Empty title={texts.none.title} say={texts.none.say} />}

@@ -133,6 +133,9 @@ export function TenantAccount({ tenantId }: { tenantId: string }) {
         {info.data !== undefined && <PlanBadge plan={info.data.plan} />}
         <KeysLink tenantId={tenantId} />
         <Button look="quiet" asChild>
+          <Go to={`/statements/${encodeURIComponent(tenantId)}`}>{texts.statements}</Go>
+        </Button>
+        <Button look="quiet" asChild>
           <Go to={`/audit?${new URLSearchParams({ stream: `account-${tenantId}` }).toString()}`}>
             {texts.audit}
           </Go>

@@ -5,48 +5,24 @@ import { tenants as texts } from '../../texts/tenants.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { CONTROL } from '../../ui/style.ts';
-import { Go, useGo, useRest } from '../../ui/go.tsx';
+import { columnsFor } from '../../ui/columns.tsx';
+import { useGo, useRest } from '../../ui/go.tsx';
 import { PageHeader } from '../../ui/card.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
-import { Credits, Time } from '../../ui/values.tsx';
 import { PlanBadge } from './booked.tsx';
 import { TenantAccount } from './account.tsx';
 
-const credits = (id: string, name: string, value: (item: TenantItem) => number): Column<TenantItem> => ({
-  id,
-  name,
-  value,
-  isNumber: true,
-  show: (item) => <Credits value={value(item)} />,
-});
+const of = columnsFor<TenantItem, keyof typeof texts.columns>(texts.columns);
 
 const COLUMNS: readonly Column<TenantItem>[] = [
-  {
-    id: 'tenant_id',
-    name: texts.columns.tenant,
-    value: ({ tenant_id }) => tenant_id,
-    share: 2,
-    show: ({ tenant_id }) => <Go to={`/tenants/${encodeURIComponent(tenant_id)}`}>{tenant_id}</Go>,
-  },
-  {
-    id: 'plan',
-    share: 0.7,
-    name: texts.columns.plan,
-    value: ({ plan }) => plan,
-    show: ({ plan }) => <PlanBadge plan={plan} />,
-  },
-  credits('balance', texts.columns.balance, ({ balance_credits }) => balance_credits),
-  credits('held', texts.columns.held, ({ held_credits }) => held_credits),
-  credits('purchased', texts.columns.purchased, ({ total_credits_purchased }) => total_credits_purchased),
-  credits('used', texts.columns.used, ({ total_credits_used }) => total_credits_used),
-  credits('free_pages', texts.columns.freePages, ({ free_pages_remaining }) => free_pages_remaining),
-  {
-    id: 'last_activity_at',
-    name: texts.columns.active,
-    value: ({ last_activity_at }) => last_activity_at,
-    share: 1.6,
-    show: ({ last_activity_at }) => <Time at={last_activity_at} />,
-  },
+  of.tenant('tenant', ({ tenant_id }) => tenant_id),
+  of.text('plan', ({ plan }) => plan, { share: 0.7, show: ({ plan }) => <PlanBadge plan={plan} /> }),
+  of.count('balance', ({ balance_credits }) => balance_credits),
+  of.count('held', ({ held_credits }) => held_credits),
+  of.count('purchased', ({ total_credits_purchased }) => total_credits_purchased),
+  of.count('used', ({ total_credits_used }) => total_credits_used),
+  of.count('freePages', ({ free_pages_remaining }) => free_pages_remaining),
+  of.time('active', ({ last_activity_at }) => last_activity_at),
 ];
 
 const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
@@ -115,6 +91,7 @@ function TenantList() {
             onOpen={({ tenant_id }) => go(`/tenants/${encodeURIComponent(tenant_id)}`)}
             onMore={list.more}
             csv={list.csv}
+            total={list.total}
             isLoadingMore={list.isLoadingMore}
             height={640}
             isSearched

@@ -4,6 +4,7 @@ import { tenants as texts } from '../../texts/tenants.ts';
 import { Badge, type Tone } from '../../ui/card.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
+import { documentOf, DocumentLink } from '../../ui/columns.tsx';
 import { majorText } from '../../ui/decimal.ts';
 import { Credits, Money, Time } from '../../ui/values.tsx';
 
@@ -21,7 +22,7 @@ const money = (id: string, name: string, minorOf: (item: GrantItem) => number | 
   },
 });
 
-const GRANT_COLUMNS: readonly Column<GrantItem>[] = [
+const grantColumns = (tenantId: string): readonly Column<GrantItem>[] => [
   {
     id: 'occurred_at',
     name: texts.grants.when,
@@ -54,6 +55,12 @@ const GRANT_COLUMNS: readonly Column<GrantItem>[] = [
       ? item.gross_amount_minor - Math.abs(item.refunded_amount_minor)
       : null,
   ),
+  {
+    id: 'document',
+    name: texts.grants.document,
+    value: ({ kind }) => documentOf(kind),
+    show: ({ kind, grant_id }) => <DocumentLink kind={kind} tenantId={tenantId} grantId={grant_id} />,
+  },
   { id: 'fx', name: texts.grants.rate, value: ({ fx_rate_to_usd }) => fx_rate_to_usd, isNumber: true },
   { id: 'provider', name: texts.grants.provider, value: ({ provider }) => provider },
   {
@@ -77,7 +84,7 @@ export function Grants({ tenantId, onRefund }: GrantsProps) {
   return (
     <DataTable
       label={texts.tabs.grants}
-      columns={GRANT_COLUMNS}
+      columns={grantColumns(tenantId)}
       items={list.items}
       idOf={({ grant_id }) => grant_id}
       onOpen={({ kind, grant_id }) => {
@@ -85,6 +92,7 @@ export function Grants({ tenantId, onRefund }: GrantsProps) {
       }}
       onMore={list.more}
       csv={list.csv}
+      total={list.total}
       isLoadingMore={list.isLoadingMore}
       actions={<span className="text-[13px] text-soft">{texts.grants.say}</span>}
       empty={<Empty title={texts.grants.empty.title} say={texts.grants.empty.say} />}
@@ -159,6 +167,7 @@ export function Ledger({ tenantId }: { tenantId: string }) {
       idOf={({ id }) => id}
       onMore={list.more}
       csv={list.csv}
+      total={list.total}
       isLoadingMore={list.isLoadingMore}
       empty={<Empty title={texts.ledger.empty.title} say={texts.ledger.empty.say} />}
     />

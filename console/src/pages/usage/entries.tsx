@@ -8,6 +8,8 @@ import { usePages } from '../../api/connection.ts';
 import { useActing, useTenantId } from '../../api/session.ts';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { Select } from '../../ui/select.tsx';
+import { documentOf, DocumentLink } from '../../ui/columns.tsx';
+import { majorText } from '../../ui/decimal.ts';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Badge } from '../../ui/card.tsx';
 import { Credits, Money, Time } from '../../ui/values.tsx';
@@ -61,19 +63,6 @@ function DayFilters() {
     </>
   );
 }
-
-/** Digits after the point of a currency, as ISO 4217 has them. */
-const digitsOf = (currency: string): number =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-
-/** An amount in minor units as decimal text, without going through a float. */
-const majorText = (minor: number, currency: string): string => {
-  const digits = digitsOf(currency);
-  const sign = minor < 0 ? '-' : '';
-  const text = String(Math.abs(minor)).padStart(digits + 1, '0');
-  const whole = text.slice(0, text.length - digits);
-  return digits === 0 ? `${sign}${whole}` : `${sign}${whole}.${text.slice(-digits)}`;
-};
 
 const { columns: names } = texts;
 
@@ -158,6 +147,7 @@ function Entries({ label, list }: EntriesProps) {
           idOf={({ id }) => id}
           onMore={list.more}
           csv={category === ALL ? list.csv : undefined}
+          total={category === ALL ? list.total : undefined}
           isLoadingMore={list.isLoadingMore}
           empty={<Empty title={texts.noUsage.title} say={texts.noUsage.say} />}
         />
@@ -201,7 +191,7 @@ type Grant = Awaited<ReturnType<Api['listGrants']>>['items'][number];
 const money = (minor: number | null, currency: string) =>
   minor === null ? '–' : <Money amount={majorText(minor, currency)} currency={currency} />;
 
-const GRANT_COLUMNS: readonly Column<Grant>[] = [
+const grantColumns = (tenantId: string): readonly Column<Grant>[] => [
   {
     id: 'time',
     name: names.time,
@@ -248,6 +238,12 @@ const GRANT_COLUMNS: readonly Column<Grant>[] = [
   },
   { id: 'provider', name: names.provider, value: ({ provider }) => provider },
   { id: 'transaction', name: names.transaction, value: ({ provider_txn_id }) => provider_txn_id, share: 1.6 },
+  {
+    id: 'document',
+    name: names.receipt,
+    value: ({ kind }) => documentOf(kind),
+    show: ({ kind, grant_id }) => <DocumentLink kind={kind} tenantId={tenantId} grantId={grant_id} />,
+  },
   { id: 'invoice', name: names.invoice, value: ({ invoice_ref }) => invoice_ref },
   {
     id: 'priceList',
@@ -266,11 +262,12 @@ export function Grants() {
   return (
     <DataTable
       label={texts.grantsList}
-      columns={GRANT_COLUMNS}
+      columns={grantColumns(tenant_id)}
       items={list.items}
       idOf={({ grant_id }) => grant_id}
       onMore={list.more}
       csv={list.csv}
+      total={list.total}
       isLoadingMore={list.isLoadingMore}
       empty={<Empty title={texts.noGrants.title} say={texts.noGrants.say} />}
     />

@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
 import type { Quire } from '../../../../sdk/src/index.ts';
 import { until } from '../../../../engine/test/support/until.ts';
+import { ADMIN_KEY } from '../../../../test/support/serviceProcess.ts';
+import type { PageOptions } from './browser.ts';
 import type { World } from './world.ts';
 
 /** What a page shows where there is something to show. */
@@ -8,6 +11,8 @@ export interface Seeded {
   readonly tenantId: string;
   /** Of the tenant. */
   readonly key: string;
+  /** A sale of the tenant, which has a receipt. */
+  readonly saleId: string;
   /** Of results that a person has to look at: single values in doubt, and rows of a list too. */
   readonly reviews: { readonly values: string; readonly rows: string };
 }
@@ -101,7 +106,18 @@ export const seed = async (world: World): Promise<Seeded> => {
   const tenant_id = 'larkspur';
   const { key, quire } = await tenant(tenant_id, 1);
   const sale = { tenant_id, provider_txn_id: 'paid', credits: 100_000, provider_fee_minor: 333 };
-  await admin.api.addCredits({ body: { ...sale, gross_amount_minor: 11_900, vat_amount_minor: 1_900 } });
+  const paid = { gross_amount_minor: 11_900, vat_amount_minor: 1_900, tax_rate: '19', tax_country: 'DE' };
+  const { grant_id: saleId } = await admin.api.addCredits({ body: { ...sale, ...paid } });
+  const details = {
+    legal_name: 'Larkspur Ltd',
+    address: '1 Harbour Road\nExampletown',
+    vat_id: 'DE123456789',
+  };
+  await admin.api.setBillingDetails({ path: { tenant_id }, body: details });
+  const part = { credits: 10_000, gross_amount_minor: 1_190, reason: 'part of the order' };
+  await admin.api.refundCredits({
+    body: { tenant_id, original_provider_txn_id: 'paid', provider_txn_id: 'paid-back', ...part },
+  });
   await tenant('brindlemere', 1_000);
   const schema = await invoiceSchema();
   const pdf = await fixture('invoice.pdf');
@@ -119,27 +135,64 @@ export const seed = async (world: World): Promise<Seeded> => {
     }),
   };
   await measure(world, quire, tenant_id);
-  return { tenantId: tenant_id, key, reviews };
+  return { tenantId: tenant_id, key, saleId, reviews };
 };
 
-/** Every page of the console, with who looks at it. */
-export const everyPage = ({ tenantId, key, reviews }: Seeded, adminKey: string) =>
-  [
-    ['overview', '/overview', key],
-    ['overview-operator', '/overview', adminKey],
-    ['playground', '/playground', key],
-    ['reviews', '/reviews', key],
-    ['review', `/reviews/${reviews.values}`, key],
-    ['review-rows', `/reviews/${reviews.rows}`, key],
-    ['usage', '/usage', key],
-    ['keys', '/keys', key],
-    ['configs', '/configs', key],
-    ['pipelines', '/pipelines', key],
-    ['evaluations', '/evaluations', key],
-    ['tenants', '/tenants', adminKey],
-    ['tenant', `/tenants/${tenantId}`, adminKey],
-    ['finance', '/finance', adminKey],
-    ['audit', '/audit', adminKey],
-    ['operation', '/operation', adminKey],
-    ['sign-in', '/sign-in', undefined],
-  ] as const;
+const thisMonth = (): string => new Date().toISOString().slice(0, 7);
+
+const keyOf = {
+  tenant: ({ key }: Seeded) => key,
+  operator: () => ADMIN_KEY,
+  nobody: () => undefined,
+} as const;
+
+/** A page of the console, and who looks at it. */
+interface PageSeen {
+  readonly name: string;
+  readonly by: keyof typeof keyOf;
+  readonly path: string | ((seeded: Seeded) => string);
+}
+
+const seen = (by: PageSeen['by'], pages: Readonly<Record<string, PageSeen['path']>>): readonly PageSeen[] =>
+  Object.entries(pages).map(([name, path]) => ({ name, by, path }));
+
+/** Every page of the console; one more is one entry here. */
+export const PAGES: readonly PageSeen[] = [
+  ...seen('tenant', {
+    overview: '/overview',
+    playground: '/playground',
+    reviews: '/reviews',
+    review: ({ reviews }) => `/reviews/${reviews.values}`,
+    'review-rows': ({ reviews }) => `/reviews/${reviews.rows}`,
+    usage: '/usage',
+    statements: '/statements',
+    statement: ({ tenantId }) => `/statements/${tenantId}/${thisMonth()}`,
+    receipt: ({ tenantId, saleId }) => `/statements/${tenantId}/receipts/${saleId}`,
+    keys: '/keys',
+    configs: '/configs',
+    pipelines: '/pipelines',
+    evaluations: '/evaluations',
+  }),
+  ...seen('operator', {
+    'overview-operator': '/overview',
+    tenants: '/tenants',
+    tenant: ({ tenantId }) => `/tenants/${tenantId}`,
+    books: '/books',
+    'books-tax': '/books?tab=tax',
+    'books-deferred': '/books?tab=deferred',
+    'books-journal': '/books?tab=journal',
+    'books-dormant': '/books?tab=dormant',
+    finance: '/finance',
+    closing: '/finance?tab=close',
+    audit: '/audit',
+    operation: '/operation',
+  }),
+  ...seen('nobody', { 'sign-in': '/sign-in' }),
+];
+
+/** Opens a page as the one who looks at it. */
+export const openSeen = (
+  { open }: Pick<World, 'open'>,
+  { page: { by, path }, seeded, ...options }: PageOptions & { page: PageSeen; seeded: Seeded },
+): Promise<Page> =>
+  open(typeof path === 'string' ? path : path(seeded), { ...options, key: keyOf[by](seeded) });

@@ -1880,6 +1880,21 @@ class Api:
         )
         return cast("models.LlmCostAggregateResponse", self._sender.data(call))
 
+    def list_open_payments(
+        self,
+        *,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.OpenPaymentList:
+        """Payments that are claimed and neither booked nor released, oldest first.
+
+        A payment whose process died is finished by the service; what is `stuck` has to be sent
+        again or released (`quire payments release`). What is finished after a month was closed
+        is booked in the open one. The oldest 500 are listed.
+        """
+        call = Call("GET", "/v1/admin/payments/open", query={"bom": bom}, timeout=timeout)
+        return cast("models.OpenPaymentList", self._sender.data(call))
+
     def list_operations(
         self,
         *,
