@@ -48,9 +48,10 @@ const BLOCKS = (schema: string) => `
 const GRANTS = (grants: string, ledger: string) => `
   insert into ${grants}.grants (tenant_id, position, grant_id, kind, credits, bonus_credits, refunded_credits,
     refunded_amount_minor, currency, gross_amount_minor, discount_minor, vat_amount_minor, provider_fee_minor,
-    net_amount_minor, price_list_version, fx_rate_to_usd, provider, provider_txn_id, occurred_at, created_at)
+    net_amount_minor, price_list_version, fx_rate_to_usd, provider, provider_txn_id, occurred_at, created_at,
+    dispute_fee_minor)
   select tenant_id, position, 'grt_' || tenant_id, 'sale', credits_delta, 0, 0, 0, 'USD',
-    100000000, 0, 0, 0, 100000000, 1, '1', 'bench', tenant_id, created_at, created_at
+    100000000, 0, 0, 0, 100000000, 1, '1', 'bench', tenant_id, created_at, created_at, 0
   from ${ledger}.ledger where ordinal = 0 and kind = 'sale'`;
 
 const BALANCES = (balances: string, ledger: string) => `
