@@ -40,6 +40,10 @@ const POSTED = `
     where b.last_booked >= $2 and b.first_at collate "C" <= $3
   )`;
 
+/** The series that a payment's document is numbered in: a dispute is a refund that somebody else asked for. */
+const seriesOf = (row: string): string =>
+  `case ${row}.kind when 'dispute' then 'refund' else ${row}.kind end`;
+
 /** Movements of the month in the order of the log, each with the number of its document. */
 const MOVED = `
   select m.kind, m.booked_at, m.id, n.document, 1 as count, m.credits_delta as credits,
@@ -47,8 +51,8 @@ const MOVED = `
     case when m.kind = 'refund' then -1 else 1 end * (m.details ->> 'gross_amount_minor')::int8 as gross,
     row_number() over (order by m.position) as nth
   from posted m left join (
-    select grant_id, row_number() over (partition by kind order by position) as document
-    from read.grants where tenant_id = $1
+    select grant_id, row_number() over (partition by ${seriesOf('g')} order by position) as document
+    from read.grants g where tenant_id = $1
   ) n on n.grant_id = m.id
   where m.kind <> 'usage' and m.booked_at between $2 and $3`;
 
@@ -124,10 +128,10 @@ export const statementOfTenant =
     };
   };
 
-/** The number of payments of its kind and tenant up to a row. */
+/** The number of payments of its series and tenant up to a row. */
 const ordinalOf = (row: string): string => `
   (select count(*) from read.grants n
-   where n.tenant_id = ${row}.tenant_id and n.kind = ${row}.kind and n.position <= ${row}.position)`;
+   where n.tenant_id = ${row}.tenant_id and ${seriesOf('n')} = ${seriesOf(row)} and n.position <= ${row}.position)`;
 
 const SHOWN = pick(
   grants.columns,
@@ -150,7 +154,7 @@ const FROM_SALE = ['tax_rate', 'tax_country', 'invoice_ref'] as const;
 /** A sale, refund or reversal with what its receipt or note says; VAT rate and invoice are those of its sale. */
 export const documentedPayment = finding(
   `select ${Object.keys(SHOWN)
-    .map((name) => `g.${name}`)
+    .map((name) => (name === 'kind' ? `${seriesOf('g')} as kind` : `g.${name}`))
     .join(', ')},
      ${FROM_SALE.map((name) => `coalesce(s.${name}, g.${name}) as ${name}`).join(', ')},
      ${ordinalOf('g')} as ordinal, ${ordinalOf('s')} as sale_ordinal, ${ordinalOf('r')} as refund_ordinal

@@ -220,6 +220,34 @@ describe('statements and receipts of a tenant', () => {
     expect((items as readonly Body[]).map(({ document }) => document)).to.include('D-disputed-000001');
   });
 
+  it('have a credit note for a dispute, in one series with those of refunds', async () => {
+    const of = 'acme-disputed';
+    await sell(0, {}, of);
+    await sell(1, {}, of);
+    const original = (n: number) => ({ provider: 'stripe', original_provider_txn_id: `${of}-${n}` });
+    const disputed = { ...original(0), provider_txn_id: 'dp-1', fee_minor: 1500 };
+    await post('/v1/billing/disputes', { ...disputed, status: 'opened' });
+    const refund = { ...original(1), provider_txn_id: 're-1', gross_amount_minor: 119 };
+    await post('/v1/billing/refunds', { tenant_id: of, ...refund });
+    await post('/v1/billing/disputes', { ...disputed, status: 'won' });
+    const body = (await ok('get', `/v1/billing/statements/${of}/${month}`)).body;
+    const documents = rows(body)
+      .filter(({ document }) => document !== null)
+      .map(({ document, gross_amount_minor }) => [document, gross_amount_minor]);
+    expect(documents).to.deep.equal([
+      [`R-${of}-000001`, 1190],
+      [`R-${of}-000002`, 1190],
+      [`C-${of}-000001`, -1190],
+      [`C-${of}-000002`, -119],
+      [`D-${of}-000001`, 1190],
+    ]);
+    const [, , , dispute, , reversal] = rows(body);
+    const note = (await ok('get', `/v1/billing/receipts/${String(dispute?.['id'])}`)).body;
+    expect(note).to.include({ document: 'credit_note', number: `C-${of}-000001` });
+    const undone = (await ok('get', `/v1/billing/receipts/${String(reversal?.['id'])}`)).body;
+    expect(undone).to.include({ document: 'debit_note', undoes: `C-${of}-000001` });
+  });
+
   it('are numbered without a gap when sales come all at once', async () => {
     const tenant_id = 'at-once';
     await Promise.all(Array.from({ length: 20 }, (_, n) => sell(n, {}, tenant_id)));
