@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EventFeed, LogUnavailable, type RecordedEvent } from '../../domain/ports/log.ts';
+import { ownEventsIn } from '../../src/audit/chains.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { type CopiedLog as Copied, copyLog, OtherLog } from '../../src/backup/copyLog.ts';
 import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/chain.ts';
@@ -176,7 +177,8 @@ export const flawsOf = async ({
   if (digestOf(source, first) !== result.log_digest)
     return [['copy-digest', 'the digest of a copy is not over where its events lay first']];
   const feed = logOf(target, ({ effect }) => new Promise((done) => done(effect())));
-  const { report } = await runAudit({ feed, dense: false, keep: 5 });
+  const { origins } = await ownEventsIn(feed);
+  const { report } = await runAudit({ feed, dense: false, origins, keep: 5 });
   const told = report.findings
     .filter(({ check }) => !OPEN.has(check))
     .map(({ check, message }) => ['copy-audit', `[${check}] ${message}`] as const);
