@@ -131,7 +131,7 @@ const journalLine = z
     kind: z.string().meta({
       description:
         'Text key of the entry: `sale`, `sale_details`, `rate`, `rate_correction`, `refund`, `reversal`, ' +
-        '`adjustment` or `use`.',
+        '`dispute`, `adjustment`, `transfer` or `use`.',
     }),
     stream: z.string().meta({ description: 'Of the event.' }),
     position: z

@@ -3949,7 +3949,7 @@ class JournalLine(TypedDict):
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     kind: str
     """Text key of the entry: `sale`, `sale_details`, `rate`, `rate_correction`, `refund`,
-    `reversal`, `adjustment` or `use`.
+    `reversal`, `dispute`, `adjustment`, `transfer` or `use`.
     """
     stream: str
     """Of the event."""

@@ -6566,7 +6566,7 @@ export type JournalLine = {
      */
     tenant_id: string;
     /**
-     * Text key of the entry: `sale`, `sale_details`, `rate`, `rate_correction`, `refund`, `reversal`, `adjustment` or `use`.
+     * Text key of the entry: `sale`, `sale_details`, `rate`, `rate_correction`, `refund`, `reversal`, `dispute`, `adjustment`, `transfer` or `use`.
      */
     kind: string;
     /**
