@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { BOOKS_STREAM, books, booksEvent, type BooksKind } from '../../../domain/books.ts';
+import { BOOKS_STREAM, books, booksEvent, type BooksKind, monthAfter } from '../../../domain/books.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
 import { laterBy } from '../../../domain/kernel/amounts.ts';
 import { balancesAt } from '../../../src/audit/accounts.ts';
@@ -14,7 +14,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 type Body = Readonly<Record<string, unknown>>;
 
 /** The month after one, and the month's days. */
-const following = (month: string): string => laterBy(`${month}-28T00:00:00.000Z`, 5 * DAY_MS).slice(0, 7);
+const following = (month: string): string => monthAfter(month).slice(0, 7);
 const daysOf = (month: string): string =>
   `start=${month}-01&end=${laterBy(`${following(month)}-01T00:00:00.000Z`, -1).slice(0, 10)}`;
 

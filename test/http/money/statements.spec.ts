@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { accountStream } from '../../../domain/account/messages.ts';
 import { canonicalJson, type Json } from '../../../domain/kernel/json.ts';
-import { laterBy } from '../../../domain/kernel/amounts.ts';
+import { monthAfter } from '../../../domain/books.ts';
 import { runAudit } from '../../../src/audit/runAudit.ts';
 import { formOf } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 type Body = Readonly<Record<string, unknown>>;
 
-const following = (month: string): string => laterBy(`${month}-28T00:00:00.000Z`, 5 * DAY_MS).slice(0, 7);
+const following = (month: string): string => monthAfter(month).slice(0, 7);
 
 /** Łódź, Athens and Kyiv, in letters of their own. */
 const DETAILS = {

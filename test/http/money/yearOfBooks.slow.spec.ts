@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { monthAfter } from '../../../domain/books.ts';
 import { laterBy } from '../../../domain/kernel/amounts.ts';
 import { seededRandom } from '../../../engine/test/support/random.ts';
 import { runAudit } from '../../../src/audit/runAudit.ts';
@@ -21,7 +22,7 @@ const CURRENCIES = {
 } as const;
 type Currency = keyof typeof CURRENCIES;
 
-const following = (month: string): string => laterBy(`${month}-28T00:00:00.000Z`, 5 * DAY_MS).slice(0, 7);
+const following = (month: string): string => monthAfter(month).slice(0, 7);
 const endOf = (month: string): string => laterBy(`${following(month)}-01T00:00:00.000Z`, -1);
 const micro = (text: unknown): bigint => BigInt(String(text).replace('.', ''));
 const sumOf = (items: Items, name: string): bigint =>
