@@ -19,7 +19,7 @@ import {
   wholeNumberText,
   checkKnown,
   whoOut,
-} from './basics.ts';
+} from './schemas/basics.ts';
 import { routesOver } from '../server/routes.ts';
 import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
 

@@ -15,7 +15,7 @@ import {
   wholeNumberText,
   booleanText,
   checkKnown,
-} from './basics.ts';
+} from './schemas/basics.ts';
 import { routesOver } from '../server/routes.ts';
 import { invalid, problem } from '../server/problems.ts';
 import {

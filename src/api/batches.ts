@@ -1,7 +1,7 @@
 import type { OperationCommands } from '../commands/operations.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
-import { reviewIn } from './reviewSchemas.ts';
+import { reviewIn } from './schemas/reviewSchemas.ts';
 import {
   BATCH_DOCUMENTS_MAX,
   type BatchState,
@@ -33,7 +33,7 @@ import {
   tenantIdText,
   wholeNumberText,
   checkKnown,
-} from './basics.ts';
+} from './schemas/basics.ts';
 import {
   CHANNEL_MEMBERS,
   extractModeIn,
@@ -44,7 +44,7 @@ import {
   requireGroundingIn,
   ocrChannelIn,
   openingFields,
-} from './workSchemas.ts';
+} from './schemas/workSchemas.ts';
 import { BATCH_PROBLEMS, looseChannel } from './work.ts';
 import type { ChannelName } from '../commands/models.ts';
 

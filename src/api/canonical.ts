@@ -1,4 +1,4 @@
-import { operationBody } from './operationSchemas.ts';
+import { operationBody } from './schemas/operationSchemas.ts';
 import type { z } from 'zod';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
 import { validate } from '../server/request.ts';
@@ -13,9 +13,9 @@ import {
   listPayload,
   noPayload,
   toMarkdownPayload,
-} from './workSchemas.ts';
+} from './schemas/workSchemas.ts';
 import { invalid, problem } from '../server/problems.ts';
-import { activatePayload, trainingJobFields } from './pipelineSchemas.ts';
+import { activatePayload, trainingJobFields } from './schemas/pipelineSchemas.ts';
 import {
   activate,
   artifactList,

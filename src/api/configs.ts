@@ -1,6 +1,6 @@
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
-import { reviewIn } from './reviewSchemas.ts';
+import { reviewIn } from './schemas/reviewSchemas.ts';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
 import { reviewPolicy } from '../../domain/review.ts';
 import {
@@ -13,18 +13,18 @@ import {
   tenantIdText,
   checkKnown,
   whoOut,
-} from './basics.ts';
+} from './schemas/basics.ts';
 import {
   extractModeIn,
   minConfidenceIn,
   modelChannelIn,
   modelsForIn,
   requireGroundingIn,
-} from './workSchemas.ts';
+} from './schemas/workSchemas.ts';
 import { configHistory, type LogToRead } from '../queries/log.ts';
 import { routesOver } from '../server/routes.ts';
 import { type DeploymentsDeps, GATE_PROBLEMS, passGate } from './deployments.ts';
-import { gateIn } from './pipelineSchemas.ts';
+import { gateIn } from './schemas/pipelineSchemas.ts';
 import { sightOf } from './training.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { type DraftDeps, configDraft, type SavedConfigs } from '../commands/savedConfigs.ts';

@@ -20,9 +20,9 @@ import {
   deploymentResponse,
   deploymentsQuery,
   resolvedDeployment,
-} from './pipelineSchemas.ts';
+} from './schemas/pipelineSchemas.ts';
 import type { ProblemCode } from '../problemTable.ts';
-import { checkKnown, pageFacts } from './basics.ts';
+import { checkKnown, pageFacts } from './schemas/basics.ts';
 
 /** What these routes need. */
 export interface DeploymentsDeps {

@@ -19,7 +19,7 @@ import {
   checkKnown,
   tenantNotFound,
   tenantParams,
-} from './basics.ts';
+} from './schemas/basics.ts';
 import { type ByteRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { fileUriOf } from '../../domain/document.ts';
 import { baseName } from '../server/files.ts';

@@ -19,8 +19,8 @@ import {
   pagingQuery,
   plainText,
   tenantIdText,
-} from './basics.ts';
-import { example, scopeName } from './pipelineSchemas.ts';
+} from './schemas/basics.ts';
+import { example, scopeName } from './schemas/pipelineSchemas.ts';
 
 /** What routes call for sets of examples. */
 export interface SetCommands {

@@ -27,10 +27,10 @@ import {
   pagingQuery,
   plainText,
   tenantIdText,
-} from './basics.ts';
+} from './schemas/basics.ts';
 import { ownSight } from './evaluationSets.ts';
 import { BATCH_PROBLEMS, looseChannel } from './work.ts';
-import { CHANNEL_MEMBERS, extractModeIn } from './workSchemas.ts';
+import { CHANNEL_MEMBERS, extractModeIn } from './schemas/workSchemas.ts';
 
 /** What routes call for runs. */
 export interface RunCommands {

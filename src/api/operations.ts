@@ -23,8 +23,8 @@ import {
   operationList,
   operationParams,
   operationsQuery,
-} from './operationSchemas.ts';
-import { checkKnown, pageFacts } from './basics.ts';
+} from './schemas/operationSchemas.ts';
+import { checkKnown, pageFacts } from './schemas/basics.ts';
 
 /** What these routes need. */
 export interface OperationsDeps {

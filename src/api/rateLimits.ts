@@ -3,7 +3,7 @@ import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import type { RateLimitOverride } from '../../domain/rateLimits.ts';
 import { bucketsUnder, limitsScope, type TenantLimits } from '../server/limits.ts';
-import { instantOut, tenantParams, checkKnown, whoOut } from './basics.ts';
+import { instantOut, tenantParams, checkKnown, whoOut } from './schemas/basics.ts';
 import { routesOver } from '../server/routes.ts';
 import { flushResponse } from './apiKeys.ts';
 

@@ -10,7 +10,7 @@ import {
 import type { Queries } from '../queries/queries.ts';
 import { invalid, type Sentences } from '../server/problems.ts';
 import { routesOver } from '../server/routes.ts';
-import { checkKnown, instantOut, tenantParams, whoOut } from './basics.ts';
+import { checkKnown, instantOut, tenantParams, whoOut } from './schemas/basics.ts';
 
 /** What these routes need. */
 export interface RetentionDeps {

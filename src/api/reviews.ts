@@ -23,9 +23,9 @@ import {
   plainText,
   tenantIdText,
   whoOut,
-} from './basics.ts';
-import { originsOut } from './reviewSchemas.ts';
-import { citation, page, validationErrorItem, warning } from './workSchemas.ts';
+} from './schemas/basics.ts';
+import { originsOut } from './schemas/reviewSchemas.ts';
+import { citation, page, validationErrorItem, warning } from './schemas/workSchemas.ts';
 
 /** What these routes need. */
 export interface ReviewsDeps {

@@ -7,8 +7,8 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
-import { recordDispute, reverseRefund, type ReversalsDeps } from './reversals.ts';
-import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './credits.ts';
+import { recordDispute, reverseRefund, type ReversalsDeps } from './money/reversals.ts';
+import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './money/credits.ts';
 import {
   cancelTrainingJob,
   chargeExamples,
@@ -39,7 +39,13 @@ import {
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
-import { closeMonth, getReconciliation, listClosedMonths, reopenMonth, type BooksDeps } from './books.ts';
+import {
+  closeMonth,
+  getReconciliation,
+  listClosedMonths,
+  reopenMonth,
+  type BooksDeps,
+} from './money/books.ts';
 import {
   createAdminBillingConfig,
   createBillingConfig,
@@ -50,10 +56,10 @@ import {
   getTrainingQuote,
   setBillingRate,
   type BillingConfigDeps,
-} from './billingConfig.ts';
-import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './billingDetails.ts';
-import { getReceipt, type ReceiptsDeps } from './receipts.ts';
-import { getStatement, listStatements, type StatementsDeps } from './statements.ts';
+} from './money/billingConfig.ts';
+import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './money/billingDetails.ts';
+import { getReceipt, type ReceiptsDeps } from './money/receipts.ts';
+import { getStatement, listStatements, type StatementsDeps } from './money/statements.ts';
 import {
   createApiKey,
   flushApiKeyCache,
@@ -72,7 +78,7 @@ import {
   logLlmCost,
   setPricing,
   type ModelCostsDeps,
-} from './modelCosts.ts';
+} from './money/modelCosts.ts';
 import {
   changeWebhook,
   createWebhook,
@@ -112,7 +118,7 @@ import {
   correctFxRates,
   publishFxRates,
   type PricesDeps,
-} from './prices.ts';
+} from './money/prices.ts';
 import {
   getBalance,
   getTenantInfo,
@@ -120,7 +126,7 @@ import {
   listTenantLedger,
   listUsage,
   type AccountsDeps,
-} from './accounts.ts';
+} from './money/accounts.ts';
 import {
   getCostsByDocument,
   getCostsByTask,
@@ -128,8 +134,8 @@ import {
   getMarginReport,
   getUsageStats,
   type ReportsDeps,
-} from './reports.ts';
-import { getDeferredRevenue, getJournal, type JournalDeps } from './journal.ts';
+} from './money/reports.ts';
+import { getDeferredRevenue, getJournal, type JournalDeps } from './money/journal.ts';
 import { listTenants, setPlan, type TenantsDeps, transferCredits } from './tenants.ts';
 import {
   comparePayments,
@@ -137,7 +143,7 @@ import {
   listOpenPayments,
   listPayments,
   type PaymentsDeps,
-} from './payments.ts';
+} from './money/payments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
   cancelAudit,

@@ -7,7 +7,7 @@ import {
   serviceState,
   type ServiceStateBody,
   type ReadyReport,
-} from './serviceSchemas.ts';
+} from './schemas/serviceSchemas.ts';
 import { type NamedRoute, type Route, routesOver } from '../server/routes.ts';
 import {
   ASSET_NAMES,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { keyRole } from '../../domain/apiKey.ts';
 import { type Session, signedInBy } from '../server/keys.ts';
-import { instantOut, plainText } from './basics.ts';
+import { instantOut, plainText } from './schemas/basics.ts';
 import type { Sessions } from '../server/sessions.ts';
 import { routesOver } from '../server/routes.ts';
 import { signInPage } from '../server/providerSignIn.ts';

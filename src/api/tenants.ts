@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { plan } from '../../domain/account/messages.ts';
 import { MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
-import type { transferCredits as transfer } from '../commands/transfers.ts';
+import type { transferCredits as transfer } from '../commands/money/transfers.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { invalid } from '../server/problems.ts';
 import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
@@ -18,9 +18,9 @@ import {
   tenantIdText,
   tenantParams,
   wholeNumberText,
-} from './basics.ts';
-import { setPlanRequest, setPlanResponse } from './credits.ts';
-import { accountRejections, TRANSFER_REJECTIONS } from './rejections.ts';
+} from './schemas/basics.ts';
+import { setPlanRequest, setPlanResponse } from './money/credits.ts';
+import { accountRejections, TRANSFER_REJECTIONS } from './schemas/rejections.ts';
 
 /** What these routes need. */
 export interface TenantsDeps {

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import { jobIdOfArtifact, type TrainingJobState } from '../../domain/trainingJob.ts';
 import type { CreateTrainingRequest } from '../commands/training.ts';
 import { type AnyRequest, routesOver } from '../server/routes.ts';
-import { accountRejections } from './rejections.ts';
+import { accountRejections } from './schemas/rejections.ts';
 import { invalid, problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
@@ -23,14 +23,14 @@ import {
   trainingJobsQuery,
   trainingJobStatus,
   type TrainingJobStatusBody,
-} from './pipelineSchemas.ts';
+} from './schemas/pipelineSchemas.ts';
 import type { ChargeCredits } from '../../domain/account/messages.ts';
 import type { AccountKind } from '../../domain/account/account.ts';
 import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
-import { checkKnown, pageFacts, plainText } from './basics.ts';
+import { checkKnown, pageFacts, plainText } from './schemas/basics.ts';
 import { TRAINING_PROBLEMS } from './deployments.ts';
 
 /** What these routes need. */

@@ -10,7 +10,15 @@ import {
   type WebhookEventType,
 } from '../../domain/webhookMessages.ts';
 import { attemptError, type Webhook, type WebhookSettings } from '../../domain/webhook.ts';
-import { instantOut, pageFacts, pageOf, pagingQuery, plainText, tenantIdText, checkKnown } from './basics.ts';
+import {
+  instantOut,
+  pageFacts,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+  checkKnown,
+} from './schemas/basics.ts';
 import { receiverUrlFlaw, type Webhooks, type ReceiverPolicy } from '../commands/webhooks.ts';
 import { type Components, type Json, schemaOf } from '../server/openapiSchemas.ts';
 import { type AnyRequest, routesOver } from '../server/routes.ts';

@@ -1,4 +1,4 @@
-import { operationBody } from './operationSchemas.ts';
+import { operationBody } from './schemas/operationSchemas.ts';
 import type { z } from 'zod';
 import type { ConvertRequest } from '../commands/convert.ts';
 import type { Opening, ReceivedFile, WorkAnswer, WorkRequest } from '../commands/work.ts';
@@ -13,7 +13,7 @@ import {
   markdownResponse,
   ocrToMarkdownRequest,
   toMarkdownForm,
-} from './workSchemas.ts';
+} from './schemas/workSchemas.ts';
 import { acceptLater, doneSoon, type OperationsDeps } from './operations.ts';
 import type { ExtractFields, extractByFields } from '../commands/extract.ts';
 import type { ChannelIssue, ChannelName, ModelChannel } from '../commands/models.ts';

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { decimalOf, minorUnitDigits } from '../../domain/kernel/amounts.ts';
 import type { PayoutFinding } from '../../domain/payout.ts';
 import { PAYOUT_MAPPINGS } from '../../domain/payoutFile.ts';
-import type { OpenClaim } from '../commands/payments.ts';
+import type { OpenClaim } from '../commands/money/payments.ts';
 import type { PayoutInput } from '../operator/operations.ts';
 import type { PaymentReleased, ReleaseInput } from '../operator/records.ts';
 import { OperatorError } from '../operator/socket.ts';

@@ -13,9 +13,9 @@ import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import { accountCodec, type AccountWriter } from '../writer/accountWriter.ts';
 import { SYSTEM } from '../writer/commandMeta.ts';
 import type { NotNow } from '../writer/decideBatch.ts';
-import type { Payments } from './payments.ts';
+import type { Payments } from './money/payments.ts';
 import { type Sweeper, sweeperOf } from '../writer/sweeper.ts';
-import { finishTransfer, type Leaving } from './transfers.ts';
+import { finishTransfer, type Leaving } from './money/transfers.ts';
 import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** The accounts whose credits are held, and their log. */

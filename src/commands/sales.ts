@@ -23,8 +23,8 @@ import type { PaymentClaim } from '../../domain/payment.ts';
 import { type ReferenceData, timeInFuture, type TimeInFuture } from './reference.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { NotNow } from '../writer/decideBatch.ts';
-import type { Payments } from './payments.ts';
-import { derivedMeta } from './paymentClaims.ts';
+import type { Payments } from './money/payments.ts';
+import { derivedMeta } from './money/paymentClaims.ts';
 import { asCredits, plus } from '../../domain/kernel/amounts.ts';
 import { withTexts } from '../writer/vault.ts';
 

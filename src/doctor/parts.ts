@@ -1,4 +1,4 @@
-import type { OpenClaim } from '../commands/payments.ts';
+import type { OpenClaim } from '../commands/money/payments.ts';
 import { ok, problem, type Verdict, warning } from './doctor.ts';
 import { DIVERGED } from '../../projections/engine/divergence.ts';
 import type { ReadModelStatus } from '../operator/log.ts';

@@ -14,7 +14,7 @@ import { ledgerProjector } from '../../projections/ledger.ts';
 import { openingsIn } from '../queries/log.ts';
 import { marginProjector } from '../../projections/margin.ts';
 import { paymentsProjector } from '../../projections/paymentLines.ts';
-import { booksIn } from '../commands/books.ts';
+import { booksIn } from '../commands/money/books.ts';
 import { digestOf, type ExportFormat, FORMATS, inPlace, summing, textFile } from '../exports/exportFile.ts';
 import { EXPORT_NAMES, EXPORTS, type ExportRow } from '../exports/exports.ts';
 import {

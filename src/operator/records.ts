@@ -13,7 +13,7 @@ import { type Operation, type OperationContext, OperatorError, operatorMeta } fr
 import { type FxDay, newsOf } from '../../domain/fxRates.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import type { PaymentClaim } from '../../domain/payment.ts';
-import { maybeOpenStreams, type OpenClaim, openClaimAt, type Payments } from '../commands/payments.ts';
+import { maybeOpenStreams, type OpenClaim, openClaimAt, type Payments } from '../commands/money/payments.ts';
 import { exportedEvents } from './log.ts';
 import { CannotSeal, type SealDeps, sealLog } from '../commands/sealing.ts';
 

@@ -23,7 +23,7 @@ import { expiredHolds } from '../../projections/balances.ts';
 import { salesBookedAt, salesWithoutRate } from '../../projections/grants.ts';
 import { openClaimsBefore, openTransfersBefore } from '../../projections/openClaims.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
-import { booksCommands } from '../commands/books.ts';
+import { booksCommands } from '../commands/money/books.ts';
 import {
   apiKeys,
   billingDetailsCommands,
@@ -37,7 +37,7 @@ import { OVERRUN_KEPT_MS } from '../commands/workProblem.ts';
 import { holdSweeper } from '../commands/holds.ts';
 import { priceSales } from '../commands/saleRates.ts';
 import { llmCosts } from '../commands/llmCosts.ts';
-import { payments } from '../commands/payments.ts';
+import { payments } from '../commands/money/payments.ts';
 import { guardedObjects } from '../commands/uploads.ts';
 import { savedConfigs } from '../commands/savedConfigs.ts';
 import { referenceData } from '../commands/reference.ts';

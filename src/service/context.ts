@@ -17,7 +17,7 @@ import type { SqlTx } from '../../projections/engine/ports.ts';
 import type { LogWatch } from '../../projections/engine/divergence.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
-import type { BooksCommands } from '../commands/books.ts';
+import type { BooksCommands } from '../commands/money/books.ts';
 import type {
   ApiKeys,
   BillingDetailsCommands,
@@ -33,7 +33,7 @@ import type { HoldSweeper } from '../commands/holds.ts';
 import type { SaleRatesDeps } from '../commands/saleRates.ts';
 import type { ObjectSweeper } from '../worker/sweeping.ts';
 import type { LlmCosts } from '../commands/llmCosts.ts';
-import type { Payments } from '../commands/payments.ts';
+import type { Payments } from '../commands/money/payments.ts';
 import type { ReferenceData } from '../commands/reference.ts';
 import type { SavedConfigs } from '../commands/savedConfigs.ts';
 import type { KeptFacts, UnfinishedSweeper, UsageLog } from '../commands/usageLog.ts';
@@ -41,7 +41,7 @@ import type { Config } from '../config.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import type { Authenticator } from '../server/keys.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
-import type { HealthReport } from '../api/serviceSchemas.ts';
+import type { HealthReport } from '../api/schemas/serviceSchemas.ts';
 import type { BucketsInUse, TenantLimits } from '../server/limits.ts';
 import type { CountSwept, DriftCheck, ProjectionCounters } from '../telemetry/businessMetrics.ts';
 import type { BatchWorker } from '../worker/batches.ts';

@@ -47,7 +47,7 @@ import { projectionsStatus, type ReadModelStatus } from '../operator/log.ts';
 import { withLogReader, logFileIn, folderKey, secretBoxOf } from './stores.ts';
 import { checkEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { readObject } from '../../adapters/local/objectFolder.ts';
-import type { OpenClaim } from '../commands/payments.ts';
+import type { OpenClaim } from '../commands/money/payments.ts';
 import { openClaims } from '../operator/records.ts';
 import { dataDirOwner } from '../../adapters/local/dataFolder.ts';
 import { absentAsUndefined } from '../../domain/kernel/json.ts';

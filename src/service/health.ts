@@ -1,7 +1,7 @@
 import type { LogWatch } from '../../projections/engine/divergence.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { healthReport, type HealthPart } from '../api/service.ts';
-import type { HealthReport, ReadyReport } from '../api/serviceSchemas.ts';
+import type { HealthReport, ReadyReport } from '../api/schemas/serviceSchemas.ts';
 import type { Parts } from './parts.ts';
 import type { EventFeed } from '../../domain/ports/log.ts';
 import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';

@@ -13,7 +13,7 @@ import { paymentsExpected, paymentsNamed } from '../../projections/payments.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
 import { apiKeys } from '../commands/apiKeys.ts';
-import { payments } from '../commands/payments.ts';
+import { payments } from '../commands/money/payments.ts';
 import { openedLog, type SealDeps } from '../commands/sealing.ts';
 import { referenceData } from '../commands/reference.ts';
 import type { Config } from '../config.ts';

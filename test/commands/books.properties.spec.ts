@@ -12,7 +12,7 @@ import { foldPayments, type PaymentLine, paymentLines } from '../../projections/
 import { auditedEvent } from '../../src/audit/auditedEvent.ts';
 import { paymentRows } from '../../src/audit/expectedPayments.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
-import { booksCommands } from '../../src/commands/books.ts';
+import { booksCommands } from '../../src/commands/money/books.ts';
 import { flowsIn, projected } from '../support/money/bookedFlows.ts';
 import { eventsIn, feedOf, queriesOver, steps, world } from '../support/money/bookedWorld.ts';
 import { meta } from '../support/money/moneyCommands.ts';

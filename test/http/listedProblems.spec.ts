@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { SaleRejection } from '../../src/commands/sales.ts';
 import type { NotNow } from '../../src/writer/decideBatch.ts';
 import { problemsOf, routesOver } from '../../src/server/routes.ts';
-import { SALE_REJECTIONS } from '../../src/api/rejections.ts';
+import { SALE_REJECTIONS } from '../../src/api/schemas/rejections.ts';
 
 type Said =
   | { readonly kind: 'done' }

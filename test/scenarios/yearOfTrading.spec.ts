@@ -3,7 +3,7 @@ import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
 import { marginProjector } from '../../projections/margin.ts';
 import { marginFlows } from '../../projections/marginFlows.ts';
-import { marginReport } from '../../src/api/reports.ts';
+import { marginReport } from '../../src/api/money/reports.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { plainMargin } from './plainMargin.ts';

@@ -6,7 +6,7 @@ import { openedLog } from '../../src/commands/sealing.ts';
 import { publishBillingConfig, referenceData, setRate } from '../../src/commands/reference.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import type { TimeRange } from '../../projections/engine/table.ts';
-import { booksCommands, type FigureQueries } from '../../src/commands/books.ts';
+import { booksCommands, type FigureQueries } from '../../src/commands/money/books.ts';
 import { flowsIn } from '../support/money/bookedFlows.ts';
 import type { Answer, ProcessEnv } from './env.ts';
 import { logOf, sharedStores, type SimLog } from './ports.ts';

@@ -1,4 +1,4 @@
-import type { Leaving } from '../../src/commands/transfers.ts';
+import type { Leaving } from '../../src/commands/money/transfers.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';

@@ -11,7 +11,7 @@ import {
 import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
 import { accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
-import { payments, type PaymentResult } from '../../../src/commands/payments.ts';
+import { payments, type PaymentResult } from '../../../src/commands/money/payments.ts';
 import { adjustment, charge, metaOf, NOW, refund, sale } from '../../support/money/accountCommands.ts';
 import { eventsOf, LOGS, type LogUnderTest } from '../../support/logs/eventLogs.ts';
 import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';

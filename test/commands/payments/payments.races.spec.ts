@@ -5,7 +5,7 @@ import { availableIn, type AccountState } from '../../../domain/account/state.ts
 import { accountStream } from '../../../domain/account/messages.ts';
 import type { EventStore } from '../../../domain/ports/log.ts';
 import { accountCodec, accountWriter } from '../../../src/writer/accountWriter.ts';
-import { payments, type PaymentResult } from '../../../src/commands/payments.ts';
+import { payments, type PaymentResult } from '../../../src/commands/money/payments.ts';
 import { charge, hold, refund, release, sale, settle } from '../../support/money/accountCommands.ts';
 import { eventsOf, LOGS, type LogUnderTest } from '../../support/logs/eventLogs.ts';
 import { seededRandom } from '../../../engine/test/support/random.ts';

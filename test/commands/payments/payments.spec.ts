@@ -10,7 +10,7 @@ import {
 import type { EventStore } from '../../../domain/ports/log.ts';
 import { accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
 import { holdSweeper } from '../../../src/commands/holds.ts';
-import { payments, type PaymentResult } from '../../../src/commands/payments.ts';
+import { payments, type PaymentResult } from '../../../src/commands/money/payments.ts';
 import { adjustment, charge, NOW, refund, reversal, sale } from '../../support/money/accountCommands.ts';
 import { eventsOf, LOGS, type LogUnderTest } from '../../support/logs/eventLogs.ts';
 

@@ -3,11 +3,11 @@ import { accountEvent, accountStream } from '../../../domain/account/messages.ts
 import { eventCodec } from '../../../domain/kernel/codec.ts';
 import type { PriceListState, PublishPriceList } from '../../../domain/priceList.ts';
 import { accountWriter } from '../../../src/writer/accountWriter.ts';
-import { claimantOf } from '../../../src/commands/paymentClaims.ts';
-import { payments } from '../../../src/commands/payments.ts';
+import { claimantOf } from '../../../src/commands/money/paymentClaims.ts';
+import { payments } from '../../../src/commands/money/payments.ts';
 import { referenceData } from '../../../src/commands/reference.ts';
 import { sellCredits } from '../../../src/commands/sales.ts';
-import { addCreditsRequest } from '../../../src/api/credits.ts';
+import { addCreditsRequest } from '../../../src/api/money/credits.ts';
 import { metaOf, NOW } from '../../support/money/accountCommands.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';
 import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';

@@ -7,7 +7,7 @@ import { eventCodec } from '../../../domain/kernel/codec.ts';
 import { asCredits, laterBy } from '../../../domain/kernel/amounts.ts';
 import type { EventFeed, EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
 import { flowsIn } from './bookedFlows.ts';
-import { booksCommands, type FigureQueries } from '../../../src/commands/books.ts';
+import { booksCommands, type FigureQueries } from '../../../src/commands/money/books.ts';
 import { accountWriter } from '../../../src/writer/accountWriter.ts';
 import { commandHandler } from '../../../src/writer/commandHandler.ts';
 import { memoryEventStore } from '../logs/memoryEventStore.ts';

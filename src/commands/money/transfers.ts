@@ -4,16 +4,22 @@ import {
   type PaymentIdentity,
   paymentKey,
   type RefundCredits,
-} from '../../domain/account/messages.ts';
-import { creditsDue } from '../../domain/account/payments.ts';
-import { type AccountState, availableIn, paymentAt, refundAt, sentAt } from '../../domain/account/state.ts';
-import { asCredits, staysExact } from '../../domain/kernel/amounts.ts';
-import { deterministicEventId, fingerprintOf } from '../../domain/kernel/chain.ts';
-import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import type { Clock } from '../../domain/ports/log.ts';
-import { SYSTEM } from '../writer/commandMeta.ts';
-import { AccountUnavailable, type AccountWriter } from '../writer/accountWriter.ts';
-import { BUSY, type NotNow } from '../writer/decideBatch.ts';
+} from '../../../domain/account/messages.ts';
+import { creditsDue } from '../../../domain/account/payments.ts';
+import {
+  type AccountState,
+  availableIn,
+  paymentAt,
+  refundAt,
+  sentAt,
+} from '../../../domain/account/state.ts';
+import { asCredits, staysExact } from '../../../domain/kernel/amounts.ts';
+import { deterministicEventId, fingerprintOf } from '../../../domain/kernel/chain.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import { SYSTEM } from '../../writer/commandMeta.ts';
+import { AccountUnavailable, type AccountWriter } from '../../writer/accountWriter.ts';
+import { BUSY, type NotNow } from '../../writer/decideBatch.ts';
 import { derivedMeta } from './paymentClaims.ts';
 
 /** Credits for another tenant, as a caller asks for it. */

@@ -1,10 +1,10 @@
-import type { Clock } from '../../domain/ports/log.ts';
-import type { Queries, ReadYourWrites } from '../queries/queries.ts';
-import type { sellCredits as sell, refundCredits as refund } from '../commands/sales.ts';
-import type { AccountWriter } from '../writer/accountWriter.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import type { Queries, ReadYourWrites } from '../../queries/queries.ts';
+import type { sellCredits as sell, refundCredits as refund } from '../../commands/sales.ts';
+import type { AccountWriter } from '../../writer/accountWriter.ts';
 import { z } from 'zod';
-import { type AdjustCredits, disputeStatus, plan } from '../../domain/account/messages.ts';
-import { adjustmentAt } from '../../domain/account/state.ts';
+import { type AdjustCredits, disputeStatus, plan } from '../../../domain/account/messages.ts';
+import { adjustmentAt } from '../../../domain/account/state.ts';
 import {
   creditsOut,
   currencyIn,
@@ -21,14 +21,14 @@ import {
   tenantIdText,
   tenantParams,
   checkKnown,
-} from './basics.ts';
-import type { AccountKind } from '../../domain/account/account.ts';
-import { isStaleRate, rateAgeDays } from '../../domain/fxRates.ts';
-import { fingerprintOf } from '../../domain/kernel/chain.ts';
-import { asCredits, MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
-import type { Outcome } from '../writer/decideBatch.ts';
-import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
-import { accountRejections, REFUND_REJECTIONS, SALE_REJECTIONS } from './rejections.ts';
+} from '../schemas/basics.ts';
+import type { AccountKind } from '../../../domain/account/account.ts';
+import { isStaleRate, rateAgeDays } from '../../../domain/fxRates.ts';
+import { fingerprintOf } from '../../../domain/kernel/chain.ts';
+import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
+import type { Outcome } from '../../writer/decideBatch.ts';
+import { KEPT_A_DAY, routesOver } from '../../server/routes.ts';
+import { accountRejections, REFUND_REJECTIONS, SALE_REJECTIONS } from '../schemas/rejections.ts';
 
 /** What these routes need. */
 export interface CreditsDeps {

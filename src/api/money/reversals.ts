@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
-import type { recordDispute as record, reverseRefund as reverse } from '../commands/sales.ts';
-import { disputeStatus } from '../../domain/account/messages.ts';
-import type { ReadYourWrites } from '../queries/queries.ts';
-import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
-import { creditsOut, instantOut, minorIn, minorOut, plainText } from './basics.ts';
+import { MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
+import type { recordDispute as record, reverseRefund as reverse } from '../../commands/sales.ts';
+import { disputeStatus } from '../../../domain/account/messages.ts';
+import type { ReadYourWrites } from '../../queries/queries.ts';
+import { KEPT_A_DAY, routesOver } from '../../server/routes.ts';
+import { creditsOut, instantOut, minorIn, minorOut, plainText } from '../schemas/basics.ts';
 import { provider, transaction } from './credits.ts';
-import { DISPUTE_REJECTIONS, REVERSAL_REJECTIONS } from './rejections.ts';
+import { DISPUTE_REJECTIONS, REVERSAL_REJECTIONS } from '../schemas/rejections.ts';
 
 /** What these routes need. */
 export interface ReversalsDeps {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { calendarMonth, monthAfter, monthBounds } from '../../domain/books.ts';
-import type { Paper } from '../../domain/ports/services.ts';
+import { calendarMonth, monthAfter, monthBounds } from '../../../domain/books.ts';
+import type { Paper } from '../../../domain/ports/services.ts';
 import {
   isDocumented,
   type Statement,
@@ -8,15 +8,15 @@ import {
   statementNumber,
   statementOf,
   type StatementRow,
-} from '../../domain/statement.ts';
-import { grantsProjector } from '../../projections/grants.ts';
-import { ledgerProjector } from '../../projections/ledger.ts';
-import type { BooksCommands, BooksView } from '../commands/books.ts';
-import { type LogToRead, openingsIn } from '../queries/log.ts';
-import type { Queries } from '../queries/queries.ts';
-import { inTurns } from '../server/csv.ts';
-import { invalid, retryLater } from '../server/problems.ts';
-import { routesOver } from '../server/routes.ts';
+} from '../../../domain/statement.ts';
+import { grantsProjector } from '../../../projections/grants.ts';
+import { ledgerProjector } from '../../../projections/ledger.ts';
+import type { BooksCommands, BooksView } from '../../commands/money/books.ts';
+import { type LogToRead, openingsIn } from '../../queries/log.ts';
+import type { Queries } from '../../queries/queries.ts';
+import { inTurns } from '../../server/csv.ts';
+import { invalid, retryLater } from '../../server/problems.ts';
+import { routesOver } from '../../server/routes.ts';
 import {
   addresseeOf,
   type BillingDetailsDeps,
@@ -39,7 +39,7 @@ import {
   tenantIdText,
   tenantNotFound,
   tenantParams,
-} from './basics.ts';
+} from '../schemas/basics.ts';
 
 /** What these routes need. */
 export interface StatementsDeps extends BillingDetailsDeps {

@@ -5,7 +5,7 @@ import {
   paymentCodec,
   type PaymentCommand,
   type PaymentKind,
-} from '../../domain/payment.ts';
+} from '../../../domain/payment.ts';
 import {
   accountStream,
   type GrantCredits,
@@ -14,18 +14,23 @@ import {
   paymentStream,
   type RefundCredits,
   type ReverseRefund,
-} from '../../domain/account/messages.ts';
-import type { Clock, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
-import { stateIn, UnreadableStream } from '../writer/streamFold.ts';
-import { account, type AccountKind } from '../../domain/account/account.ts';
-import { type AccountState, paymentAt, refundAt } from '../../domain/account/state.ts';
-import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import { deterministicEventId } from '../../domain/kernel/chain.ts';
-import { accountCodec, AccountUnavailable, type AccountWriter, askAccount } from '../writer/accountWriter.ts';
-import type { Answered } from '../writer/earlier.ts';
-import { commandHandler, type CommandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
-import { BUSY, decideBatch, type Outcome, UNKNOWN } from '../writer/decideBatch.ts';
-import { isContradiction } from '../writer/append.ts';
+} from '../../../domain/account/messages.ts';
+import type { Clock, EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
+import { stateIn, UnreadableStream } from '../../writer/streamFold.ts';
+import { account, type AccountKind } from '../../../domain/account/account.ts';
+import { type AccountState, paymentAt, refundAt } from '../../../domain/account/state.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { deterministicEventId } from '../../../domain/kernel/chain.ts';
+import {
+  accountCodec,
+  AccountUnavailable,
+  type AccountWriter,
+  askAccount,
+} from '../../writer/accountWriter.ts';
+import type { Answered } from '../../writer/earlier.ts';
+import { commandHandler, type CommandHandler, type HandlerOptions } from '../../writer/commandHandler.ts';
+import { BUSY, decideBatch, type Outcome, UNKNOWN } from '../../writer/decideBatch.ts';
+import { isContradiction } from '../../writer/append.ts';
 
 /** The holder of a payment stream's identity; undefined: nobody. */
 export const claimAt = async (store: EventStore, stream: string): Promise<PaymentClaim | undefined> =>

@@ -1,15 +1,22 @@
-import type { Clock } from '../../domain/ports/log.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
 import { z } from 'zod';
-import { billingType, extractionMode, taxBasis } from '../../domain/account/messages.ts';
-import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText, tenantIdText } from './basics.ts';
-import { type Route, routesOver } from '../server/routes.ts';
-import { priceListOf, type ReferenceData } from '../commands/reference.ts';
-import type { correctRates as correct } from '../commands/saleRates.ts';
-import type { ReadYourWrites } from '../queries/queries.ts';
-import { type FxDay, fxRateOn, type FxRatesState, oddRate } from '../../domain/fxRates.ts';
-import { invalid, problem } from '../server/problems.ts';
-import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
-import { checkNotAhead } from './rejections.ts';
+import { billingType, extractionMode, taxBasis } from '../../../domain/account/messages.ts';
+import {
+  creditsOut,
+  decimalOut,
+  instantOut,
+  knownCurrencyIn,
+  plainText,
+  tenantIdText,
+} from '../schemas/basics.ts';
+import { type Route, routesOver } from '../../server/routes.ts';
+import { priceListOf, type ReferenceData } from '../../commands/reference.ts';
+import type { correctRates as correct } from '../../commands/saleRates.ts';
+import type { ReadYourWrites } from '../../queries/queries.ts';
+import { type FxDay, fxRateOn, type FxRatesState, oddRate } from '../../../domain/fxRates.ts';
+import { invalid, problem } from '../../server/problems.ts';
+import { minorUnitDigits } from '../../../domain/kernel/amounts.ts';
+import { checkNotAhead } from '../schemas/rejections.ts';
 
 /** What these routes need. */
 export interface PricesDeps {

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import type { OpenClaim } from '../commands/payments.ts';
-import { PAYOUT_FINDINGS, type PayoutFinding } from '../../domain/payout.ts';
-import { namedMapping, UnreadablePayoutFile, WrongMapping } from '../../domain/payoutFile.ts';
-import type { PayoutAsked, PayoutComparison } from '../queries/payouts.ts';
-import type { Queries } from '../queries/queries.ts';
-import { CSV_TYPE, csvLine } from '../server/csv.ts';
-import { invalid, problem } from '../server/problems.ts';
-import { issuesOf } from '../server/request.ts';
-import { routesOver } from '../server/routes.ts';
+import type { OpenClaim } from '../../commands/money/payments.ts';
+import { PAYOUT_FINDINGS, type PayoutFinding } from '../../../domain/payout.ts';
+import { namedMapping, UnreadablePayoutFile, WrongMapping } from '../../../domain/payoutFile.ts';
+import type { PayoutAsked, PayoutComparison } from '../../queries/payouts.ts';
+import type { Queries } from '../../queries/queries.ts';
+import { CSV_TYPE, csvLine } from '../../server/csv.ts';
+import { invalid, problem } from '../../server/problems.ts';
+import { issuesOf } from '../../server/request.ts';
+import { routesOver } from '../../server/routes.ts';
 import {
   checkKnown,
   creditsOut,
@@ -26,7 +26,7 @@ import {
   tenantIdText,
   toBoundary,
   zoned,
-} from './basics.ts';
+} from '../schemas/basics.ts';
 
 /** What these routes need. */
 export interface PaymentsDeps {

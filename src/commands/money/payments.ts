@@ -1,10 +1,10 @@
-import { type AnyEvent, decodeAny } from '../../domain/catalogue.ts';
-import { account, type AccountKind } from '../../domain/account/account.ts';
-import { accountStream, paymentStream } from '../../domain/account/messages.ts';
-import type { PaymentClaim } from '../../domain/payment.ts';
-import type { EventStore, RecordedEvent } from '../../domain/ports/log.ts';
-import { accountCodec, askAccount } from '../writer/accountWriter.ts';
-import { stateIn } from '../writer/streamFold.ts';
+import { type AnyEvent, decodeAny } from '../../../domain/catalogue.ts';
+import { account, type AccountKind } from '../../../domain/account/account.ts';
+import { accountStream, paymentStream } from '../../../domain/account/messages.ts';
+import type { PaymentClaim } from '../../../domain/payment.ts';
+import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
+import { accountCodec, askAccount } from '../../writer/accountWriter.ts';
+import { stateIn } from '../../writer/streamFold.ts';
 import {
   afterFailure,
   asOfNow,
@@ -29,8 +29,8 @@ import {
   tookEffect,
   whyStuck,
 } from './paymentClaims.ts';
-import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import { CONTENDED, type Outcome, UNKNOWN } from '../writer/decideBatch.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { CONTENDED, type Outcome, UNKNOWN } from '../../writer/decideBatch.ts';
 
 /** A payment identity that is claimed and came to nothing yet. */
 export interface OpenClaim {

@@ -1,8 +1,8 @@
-import type { Clock } from '../../domain/ports/log.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
 import { z } from 'zod';
-import { usdOfPico, picoOf, priceNamed } from '../../domain/modelPrices.ts';
-import { COST_GROUPS, type CostSums, type LlmCall } from '../../projections/llmCosts.ts';
-import { billingType } from '../../domain/account/messages.ts';
+import { usdOfPico, picoOf, priceNamed } from '../../../domain/modelPrices.ts';
+import { COST_GROUPS, type CostSums, type LlmCall } from '../../../projections/llmCosts.ts';
+import { billingType } from '../../../domain/account/messages.ts';
 import {
   creditsOut,
   fromBoundary,
@@ -16,21 +16,21 @@ import {
   usdOut,
   wholeNumberText,
   checkKnown,
-} from './basics.ts';
-import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
-import { checkNotAhead } from './rejections.ts';
+} from '../schemas/basics.ts';
+import { KEPT_A_DAY, routesOver } from '../../server/routes.ts';
+import { checkNotAhead } from '../schemas/rejections.ts';
 import {
   currentPrices,
   pricesWithNulls,
   pricingAnswer,
   providerPriceItem,
   type ReferenceData,
-} from '../commands/reference.ts';
-import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
-import { problem } from '../server/problems.ts';
-import { fingerprintOf } from '../../domain/kernel/chain.ts';
-import type { LogLlmCost } from '../../domain/llmCost.ts';
-import { costByPrice, type LlmCosts } from '../commands/llmCosts.ts';
+} from '../../commands/reference.ts';
+import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../../queries/queries.ts';
+import { problem } from '../../server/problems.ts';
+import { fingerprintOf } from '../../../domain/kernel/chain.ts';
+import type { LogLlmCost } from '../../../domain/llmCost.ts';
+import { costByPrice, type LlmCosts } from '../../commands/llmCosts.ts';
 
 /** What these routes need. */
 export interface ModelCostsDeps {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { DETAILS, type BillingDetails, detailsAt } from '../../domain/billingDetails.ts';
-import { decimalOf, minorUnitDigits } from '../../domain/kernel/amounts.ts';
-import type { Paper, Printer } from '../../domain/ports/services.ts';
-import type { BillingDetailsCommands } from '../commands/apiKeys.ts';
-import type { LogToRead } from '../queries/log.ts';
-import type { Queries } from '../queries/queries.ts';
-import { type AnyRequest, type RawBody, routesOver } from '../server/routes.ts';
-import { withTexts } from '../writer/vault.ts';
-import { checkKnown, instantOut, plainText, tenantParams, whoOut } from './basics.ts';
+import { DETAILS, type BillingDetails, detailsAt } from '../../../domain/billingDetails.ts';
+import { decimalOf, minorUnitDigits } from '../../../domain/kernel/amounts.ts';
+import type { Paper, Printer } from '../../../domain/ports/services.ts';
+import type { BillingDetailsCommands } from '../../commands/apiKeys.ts';
+import type { LogToRead } from '../../queries/log.ts';
+import type { Queries } from '../../queries/queries.ts';
+import { type AnyRequest, type RawBody, routesOver } from '../../server/routes.ts';
+import { withTexts } from '../../writer/vault.ts';
+import { checkKnown, instantOut, plainText, tenantParams, whoOut } from '../schemas/basics.ts';
 
 /** What these routes need, and all papers. */
 export interface BillingDetailsDeps {

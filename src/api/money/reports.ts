@@ -1,14 +1,19 @@
 import { z } from 'zod';
-import { listValueUsd, decimalOf, divideHalfEven } from '../../domain/kernel/amounts.ts';
-import { usdOfPico, microOfPico } from '../../domain/modelPrices.ts';
-import type { WorkCost } from '../../projections/costs.ts';
-import { marginFigures, type MarginSums } from '../../domain/marginReport.ts';
-import { monthBounds } from '../../domain/books.ts';
-import { bookedCosts, type BooksCommands, type ClosedMonth, type FigureQueries } from '../commands/books.ts';
-import type { PeriodCosts } from '../../projections/llmCosts.ts';
-import { type CurrencyFlows, deferredIn } from '../../projections/marginFlows.ts';
-import type { Queries } from '../queries/queries.ts';
-import { routesOver } from '../server/routes.ts';
+import { listValueUsd, decimalOf, divideHalfEven } from '../../../domain/kernel/amounts.ts';
+import { usdOfPico, microOfPico } from '../../../domain/modelPrices.ts';
+import type { WorkCost } from '../../../projections/costs.ts';
+import { marginFigures, type MarginSums } from '../../../domain/marginReport.ts';
+import { monthBounds } from '../../../domain/books.ts';
+import {
+  bookedCosts,
+  type BooksCommands,
+  type ClosedMonth,
+  type FigureQueries,
+} from '../../commands/money/books.ts';
+import type { PeriodCosts } from '../../../projections/llmCosts.ts';
+import { type CurrencyFlows, deferredIn } from '../../../projections/marginFlows.ts';
+import type { Queries } from '../../queries/queries.ts';
+import { routesOver } from '../../server/routes.ts';
 import {
   checkKnown,
   booleanText,
@@ -25,11 +30,11 @@ import {
   toBoundary,
   whoOut,
   zoned,
-} from './basics.ts';
-import { dayIn, dayStartIn } from '../../domain/kernel/timeZones.ts';
+} from '../schemas/basics.ts';
+import { dayIn, dayStartIn } from '../../../domain/kernel/timeZones.ts';
 import { costByDocument, costByTask, subsidyResponse } from './modelCosts.ts';
-import { invalid } from '../server/problems.ts';
-import { totalsOf, USAGE_GROUPS } from '../../projections/usage.ts';
+import { invalid } from '../../server/problems.ts';
+import { totalsOf, USAGE_GROUPS } from '../../../projections/usage.ts';
 import { usageStatsResponse } from './accounts.ts';
 
 /** What these routes need. */

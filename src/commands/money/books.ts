@@ -8,24 +8,24 @@ import {
   CLOSED_SUMS,
   monthBounds,
   type MonthFigures,
-} from '../../domain/books.ts';
-import { deterministicEventId } from '../../domain/kernel/chain.ts';
-import { type Codec, eventCodec } from '../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import { laterBy } from '../../domain/kernel/amounts.ts';
-import type { EventStore } from '../../domain/ports/log.ts';
+} from '../../../domain/books.ts';
+import { deterministicEventId } from '../../../domain/kernel/chain.ts';
+import { type Codec, eventCodec } from '../../../domain/kernel/codec.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import {
   type lateModelCosts,
   llmCostsProjector,
   type modelCostAt,
   type modelCostOfPeriod,
   type PeriodCosts,
-} from '../../projections/llmCosts.ts';
-import { marginProjector } from '../../projections/margin.ts';
-import { type CurrencyFlows, deferredIn, type marginFlows } from '../../projections/marginFlows.ts';
-import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
-import type { Outcome } from '../writer/decideBatch.ts';
-import { cachedStream } from '../writer/streamFold.ts';
+} from '../../../projections/llmCosts.ts';
+import { marginProjector } from '../../../projections/margin.ts';
+import { type CurrencyFlows, deferredIn, type marginFlows } from '../../../projections/marginFlows.ts';
+import { commandHandler, type HandlerOptions } from '../../writer/commandHandler.ts';
+import type { Outcome } from '../../writer/decideBatch.ts';
+import { cachedStream } from '../../writer/streamFold.ts';
 
 type CutOffData = BooksEventOf<'MonthCutOff'>['data'];
 

@@ -5,13 +5,13 @@ import {
   monthAfter,
   type MonthNotClosable,
   type MonthNotReopenable,
-} from '../../domain/books.ts';
-import type { BooksCommands, BooksView, ClosedMonth } from '../commands/books.ts';
-import type { Reconciliation } from '../../projections/reconciliation.ts';
-import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
-import { neverRejected, problem, retryLater, type Sentences } from '../server/problems.ts';
-import { routesOver } from '../server/routes.ts';
-import { booleanText, creditsOut, instantOut, logIdOut, plainText, whoOut } from './basics.ts';
+} from '../../../domain/books.ts';
+import type { BooksCommands, BooksView, ClosedMonth } from '../../commands/money/books.ts';
+import type { Reconciliation } from '../../../projections/reconciliation.ts';
+import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../../queries/queries.ts';
+import { neverRejected, problem, retryLater, type Sentences } from '../../server/problems.ts';
+import { routesOver } from '../../server/routes.ts';
+import { booleanText, creditsOut, instantOut, logIdOut, plainText, whoOut } from '../schemas/basics.ts';
 import { closedReport, closingMembers, closingOf, type FiguredMonth, marginMembers } from './reports.ts';
 
 /** What these routes need. */

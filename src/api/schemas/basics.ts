@@ -1,11 +1,11 @@
 import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
-import { actor } from '../../domain/kernel/decider.ts';
-import { dayEndIn, dayStartIn, isTimeZone, timeZoneNames } from '../../domain/kernel/timeZones.ts';
-import type { Page, RowPage } from '../../projections/engine/query.ts';
-import type { Queries } from '../queries/queries.ts';
-import { problem } from '../server/problems.ts';
+import { minorUnitDigits } from '../../../domain/kernel/amounts.ts';
+import { actor } from '../../../domain/kernel/decider.ts';
+import { dayEndIn, dayStartIn, isTimeZone, timeZoneNames } from '../../../domain/kernel/timeZones.ts';
+import type { Page, RowPage } from '../../../projections/engine/query.ts';
+import type { Queries } from '../../queries/queries.ts';
+import { problem } from '../../server/problems.ts';
 
 /**
  * A text of a URL or a form that stands for another type. `documented` is what the reference shows for

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { origin, reviewPolicy } from '../../domain/review.ts';
+import { origin, reviewPolicy } from '../../../domain/review.ts';
 
 const REVIEW =
   'When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a value has ' +

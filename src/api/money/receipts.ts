@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { bookedBy } from '../../domain/books.ts';
-import { sha256 } from '../../domain/kernel/chain.ts';
-import { canonicalJson } from '../../domain/kernel/json.ts';
-import type { Paper } from '../../domain/ports/services.ts';
-import { documentNumber, DOCUMENTS, type DocumentedKind, isDocumented } from '../../domain/statement.ts';
-import { type LogToRead, openingsIn } from '../queries/log.ts';
-import type { Queries } from '../queries/queries.ts';
-import { csvLine } from '../server/csv.ts';
-import { problem } from '../server/problems.ts';
-import { routesOver } from '../server/routes.ts';
-import { withTexts } from '../writer/vault.ts';
+import { bookedBy } from '../../../domain/books.ts';
+import { sha256 } from '../../../domain/kernel/chain.ts';
+import { canonicalJson } from '../../../domain/kernel/json.ts';
+import type { Paper } from '../../../domain/ports/services.ts';
+import { documentNumber, DOCUMENTS, type DocumentedKind, isDocumented } from '../../../domain/statement.ts';
+import { type LogToRead, openingsIn } from '../../queries/log.ts';
+import type { Queries } from '../../queries/queries.ts';
+import { csvLine } from '../../server/csv.ts';
+import { problem } from '../../server/problems.ts';
+import { routesOver } from '../../server/routes.ts';
+import { withTexts } from '../../writer/vault.ts';
 import {
   addresseeOf,
   type BillingDetailsDeps,
@@ -23,7 +23,7 @@ import {
   sellerOut,
   timeText,
 } from './billingDetails.ts';
-import { creditsOut, decimalOut, instantOut, logIdOut, minorOut, plainText } from './basics.ts';
+import { creditsOut, decimalOut, instantOut, logIdOut, minorOut, plainText } from '../schemas/basics.ts';
 
 /** What these routes need. */
 export interface ReceiptsDeps extends BillingDetailsDeps {

@@ -9,7 +9,7 @@ import {
   tenantIdText,
   wholeNumberText,
 } from './basics.ts';
-import { billingType } from '../../domain/account/messages.ts';
+import { billingType } from '../../../domain/account/messages.ts';
 import { originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
 
 const bbox = z.array(z.number()).length(4).nullable().meta({ description: 'Points, from the top left.' });

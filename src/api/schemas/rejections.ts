@@ -1,10 +1,10 @@
-import type { AccountRejection } from '../../domain/account/messages.ts';
-import type { BillingConfigRejection } from '../../domain/billingConfig.ts';
-import { timeInFuture, type TimeInFuture } from '../commands/reference.ts';
-import type { RefundRejection, SaleRejection } from '../commands/sales.ts';
-import type { TransferRejection } from '../commands/transfers.ts';
-import { invalid, neverRejected, problem, type Problem, type Sentences } from '../server/problems.ts';
-import type { ProblemCode } from '../problemTable.ts';
+import type { AccountRejection } from '../../../domain/account/messages.ts';
+import type { BillingConfigRejection } from '../../../domain/billingConfig.ts';
+import { timeInFuture, type TimeInFuture } from '../../commands/reference.ts';
+import type { RefundRejection, SaleRejection } from '../../commands/sales.ts';
+import type { TransferRejection } from '../../commands/money/transfers.ts';
+import { invalid, neverRejected, problem, type Problem, type Sentences } from '../../server/problems.ts';
+import type { ProblemCode } from '../../problemTable.ts';
 
 /** Every reason an account has to say no: one that is not here does not compile. */
 const ACCOUNT_REJECTIONS = {

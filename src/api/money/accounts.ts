@@ -1,8 +1,8 @@
-import type { TenantLimits } from '../server/limits.ts';
+import type { TenantLimits } from '../../server/limits.ts';
 import { z } from 'zod';
-import { activeConfig, type ReferenceData } from '../commands/reference.ts';
-import type { Queries } from '../queries/queries.ts';
-import { plan } from '../../domain/account/messages.ts';
+import { activeConfig, type ReferenceData } from '../../commands/reference.ts';
+import type { Queries } from '../../queries/queries.ts';
+import { plan } from '../../../domain/account/messages.ts';
 import {
   booleanText,
   creditsOut,
@@ -22,11 +22,11 @@ import {
   tenantNotFound,
   actorOut,
   zoned,
-} from './basics.ts';
-import { routesOver } from '../server/routes.ts';
-import { activePriceList } from '../../domain/priceList.ts';
-import { invalid } from '../server/problems.ts';
-import type { LedgerItem } from '../../projections/ledgerPages.ts';
+} from '../schemas/basics.ts';
+import { routesOver } from '../../server/routes.ts';
+import { activePriceList } from '../../../domain/priceList.ts';
+import { invalid } from '../../server/problems.ts';
+import type { LedgerItem } from '../../../projections/ledgerPages.ts';
 
 /** What these routes need. */
 export interface AccountsDeps {

@@ -1,6 +1,6 @@
-import type { AccountWriter } from '../writer/accountWriter.ts';
+import type { AccountWriter } from '../../writer/accountWriter.ts';
 import { z } from 'zod';
-import { type Route, routesOver } from '../server/routes.ts';
+import { type Route, routesOver } from '../../server/routes.ts';
 import {
   activeConfig,
   configOf,
@@ -10,8 +10,8 @@ import {
   ratesSince,
   setRate,
   type ReferenceData,
-} from '../commands/reference.ts';
-import { CONFIG_REJECTIONS } from './rejections.ts';
+} from '../../commands/reference.ts';
+import { CONFIG_REJECTIONS } from '../schemas/rejections.ts';
 import {
   billingConfigCreateRequest,
   billingConfigHistory,
@@ -20,14 +20,14 @@ import {
   billingRatesResponse,
   upsertRateRequest,
 } from './prices.ts';
-import { billedAs, modeOf, priceTraining, quote, ratedMode, rateOf } from '../../domain/rating.ts';
-import { invalid, workFailure } from '../server/problems.ts';
-import { tenantNotFound, tenantIdText, wholeNumberText } from './basics.ts';
+import { billedAs, modeOf, priceTraining, quote, ratedMode, rateOf } from '../../../domain/rating.ts';
+import { invalid, workFailure } from '../../server/problems.ts';
+import { tenantNotFound, tenantIdText, wholeNumberText } from '../schemas/basics.ts';
 import { quoteResponse } from './accounts.ts';
-import { availableIn } from '../../domain/account/state.ts';
-import { TRAINING_COUNT_MAX } from '../../domain/billingConfig.ts';
-import { listValueUsd, MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
-import { trainingQuoteResponse } from './pipelineSchemas.ts';
+import { availableIn } from '../../../domain/account/state.ts';
+import { TRAINING_COUNT_MAX } from '../../../domain/billingConfig.ts';
+import { listValueUsd, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
+import { trainingQuoteResponse } from '../schemas/pipelineSchemas.ts';
 
 /** What these routes need. */
 export interface BillingConfigDeps {
