@@ -86,6 +86,8 @@ export const workToBill = (accepted: AcceptedOperation): WorkToBill => ({
   mode: accepted.mode,
   billing_type: accepted.billing_type,
   pages: accepted.pages,
+  project_id: accepted.project_id,
+  task_id: accepted.task_id,
   caller: { key_id: accepted.api_key_id, role: accepted.api_key_role },
   correlation_id: accepted.correlation_id,
   fingerprint: accepted.fingerprint === '' ? undefined : accepted.fingerprint,
@@ -100,11 +102,11 @@ const billed = async (
   accepted: AcceptedOperation,
   success: OperationEventOf<'OperationSucceeded'>['data'],
 ): Promise<boolean> => {
-  const { project_id, task_id, document_id, tenant_id } = accepted;
+  const { document_id, tenant_id } = accepted;
   const { hold_id, usage_id, outcome: status, duration_ms, result_sha256 } = success;
   const work = workToBill(accepted);
   const delivered = { status, duration_ms, ...(result_sha256 !== undefined && { result_sha256 }) };
-  const settlement = { hold_id, usage_id, scope: { project_id, task_id, document_id }, delivered };
+  const settlement = { hold_id, usage_id, document_id, delivered };
   let bill = await billOf(deps, work, settlement);
   if (bill.kind === 'hold_not_open' && hold_id !== null) {
     const anew = await placeAgain(deps, work, hold_id);

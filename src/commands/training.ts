@@ -158,11 +158,14 @@ interface JobPrice extends Pick<
 /** What the hold of a job was taken for; jobs of older releases do not say it. */
 type TakenFor = Pick<HoldCredits['data'], 'fingerprint' | 'taken_for'>;
 
+/** Who asked for a job, and for what. */
+type JobScope = Pick<CreatedJob, 'project_id' | 'task_id' | 'api_key_id'>;
+
 export interface TrainingMoneyDeps extends CloseDeps, Pick<JobSecretDeps, 'objects'> {
   readonly jobs: TrainingJobs;
 }
 
-const holdOf = ({ credits, job_id, ...price }: JobPrice & TakenFor): HoldCredits['data'] => ({
+const holdOf = ({ credits, job_id, ...price }: JobPrice & TakenFor & JobScope): HoldCredits['data'] => ({
   ...price,
   operation_id: job_id,
   operation: 'training',
@@ -185,7 +188,7 @@ const holdOf = ({ credits, job_id, ...price }: JobPrice & TakenFor): HoldCredits
  */
 const holdForJob = async (
   deps: TrainingMoneyDeps,
-  price: JobPrice & TakenFor,
+  price: JobPrice & TakenFor & JobScope,
   meta: CommandMeta,
 ): Promise<Held | WorkProblem> => {
   const held = await holdCredits(deps, holdOf(price), meta);
@@ -209,7 +212,8 @@ const charged = async (deps: TrainingMoneyDeps, job: CreatedJob): Promise<boolea
   let settled = await settleOnce(deps, settling, hold_id);
   if (settled.kind === 'hold_not_open') {
     const { credits, billing_type, billing_config_version } = job;
-    const data = holdOf({ job_id, tenant_id, billing_type, billing_config_version, credits, hold_id });
+    const price = { job_id, tenant_id, billing_type, billing_config_version, credits, hold_id };
+    const data = holdOf({ ...price, project_id, task_id, api_key_id });
     const anew = await holdCredits(deps, { ...data, paid_plan_required: false, reopens: true }, meta());
     if (anew.kind === 'held') settled = await settleOnce(deps, settling, hold_id);
   }
@@ -479,11 +483,12 @@ const nameOf = ({ job_id, tenant_id }: Pick<JobPrice, 'job_id' | 'tenant_id'>) =
 /** Sets the price aside. undefined: it is, or the job is not billed. */
 const unheld = async (
   deps: CreateTrainingDeps,
-  { caller, correlation_id }: CreateTrainingRequest,
+  { caller, correlation_id, project_id, task_id }: CreateTrainingRequest,
   { isBilled, max_metric_calls: _, ...price }: Priced & TakenFor,
 ): Promise<WorkProblem | undefined> => {
   if (!isBilled) return undefined;
-  const placed = await holdForJob(deps, price, metaOf(deps, caller, correlation_id));
+  const held = { ...price, project_id, task_id, api_key_id: caller.key_id };
+  const placed = await holdForJob(deps, held, metaOf(deps, caller, correlation_id));
   return placed.kind === 'problem' ? placed : undefined;
 };
 

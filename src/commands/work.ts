@@ -14,6 +14,7 @@ import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import { NO_END } from '../../domain/leased.ts';
 import type { Clock } from '../../domain/ports/log.ts';
+import type { Tags } from '../../domain/tags.ts';
 import { categoryOf, ratedMode, type RatedOperation, rateOf } from '../../domain/rating.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import {
@@ -48,6 +49,9 @@ export interface WorkToBill {
   readonly mode: ExtractionMode;
   readonly billing_type: BillingType;
   readonly pages: number;
+  readonly project_id: string;
+  readonly task_id: string;
+  readonly tags?: Tags | undefined;
   readonly caller: Caller;
   readonly correlation_id: string;
   /** Digest of the request, where the caller's key names the work. */
@@ -116,7 +120,7 @@ const holdOf = async (
 ): Promise<
   (Omit<HoldCredits['data'], 'hold_id' | 'expires_at'> & { readonly ttlMs: number }) | WorkProblem
 > => {
-  const { operation, operation_id, mode, tenant_id, pages, fingerprint } = work;
+  const { operation, operation_id, mode, tenant_id, pages, fingerprint, project_id, task_id, tags } = work;
   const price = await priceOf(deps, work, version);
   if ('code' in price) return price;
   const { terms, ...priced } = price;
@@ -124,7 +128,9 @@ const holdOf = async (
     ...{ tenant_id, operation_id, operation, pages, category: categoryOf(operation) },
     ...{ extraction_mode: ratedMode(operation, mode), free_pages_allowance: terms.free_pages },
     ...priced,
+    ...{ project_id, task_id, api_key_id: work.caller.key_id },
     ...(fingerprint !== undefined && { fingerprint }),
+    ...(tags !== undefined && { tags }),
     ttlMs: terms.hold_ttl_seconds * 1000,
   };
 };
@@ -194,8 +200,7 @@ export const release = async (
 interface WorkSettlement {
   readonly hold_id: string | null;
   readonly usage_id: string;
-  /** Members of the burn that reports group by. */
-  readonly scope: { readonly project_id: string; readonly task_id: string; readonly document_id: string };
+  readonly document_id: string;
   readonly delivered: DeliveredWork;
 }
 
@@ -203,16 +208,16 @@ interface WorkSettlement {
 export const billOf = async (
   deps: BillingDeps,
   work: WorkToBill,
-  { hold_id, usage_id, scope, delivered }: WorkSettlement,
+  { hold_id, usage_id, document_id, delivered }: WorkSettlement,
 ): Promise<Bill | WorkProblem | HoldNotOpen> => {
-  const { pages, tenant_id, operation_id } = work;
+  const { pages, tenant_id, operation_id, project_id, task_id } = work;
   const unbilled = { credits_used: 0, pages, balance_remaining: null };
   if (hold_id === null)
     return { kind: 'billed', cost: unbilled, free_pages: 0, position: undefined, delivered };
   const ids = { tenant_id, usage_id, job_id: null, api_key_id: work.caller.key_id };
   const settling = {
     operation_id,
-    burn: { ...ids, pages, ...scope, delivered },
+    burn: { ...ids, pages, project_id, task_id, document_id, delivered },
     meta: () => metaFor(deps, work),
   };
   const settled = await settleOnce(deps, settling, hold_id);
