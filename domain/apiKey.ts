@@ -10,6 +10,7 @@ import {
 } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { sha256 } from './kernel/chain.ts';
+import { tagged } from './tags.ts';
 
 export const keyRole = z.enum(['tenant', 'service', 'admin']);
 
@@ -32,6 +33,7 @@ const apiKeyIssued = event('ApiKeyIssued', {
   ...identity,
   created_at: instant,
   replaces: z.string().nullable(),
+  ...tagged,
 });
 
 /** Another key takes over; this one stops at `expires_at`. */

@@ -4,12 +4,13 @@ import { keyRole } from './apiKey.ts';
 import type { AnyEvent } from './catalogue.ts';
 import type { RecordedEvent } from './ports/log.ts';
 import { rejectionReason, reviewIdOf, reviewReason } from './review.ts';
+import { tagged, type Tags } from './tags.ts';
 
 const wholeCredits = z.int();
 
-const ended = { operation_id: z.string() };
+const ended = { operation_id: z.string(), ...tagged };
 const reviewed = { review_id: z.string(), operation_id: z.string() };
-const job = { job_id: z.string() };
+const job = { job_id: z.string(), ...tagged };
 const moved = { transfer_id: z.string(), credits: wholeCredits, balance_credits: wholeCredits };
 
 const paid = { currency: currencyCode, occurred_at: instant };
@@ -25,7 +26,12 @@ export const WEBHOOK_PAYLOADS = {
   'operation.failed': z.strictObject({ ...ended, code: z.string() }),
   'operation.cancelled': z.strictObject(ended),
   /** In the place of `operation.succeeded`: its result is not final before a person has looked at it. */
-  'review.needed': z.strictObject({ ...reviewed, duration_ms: z.int(), reasons: z.array(reviewReason) }),
+  'review.needed': z.strictObject({
+    ...reviewed,
+    ...tagged,
+    duration_ms: z.int(),
+    reasons: z.array(reviewReason),
+  }),
   /** `generation`: from 1; a review that was opened again is decided again. */
   'review.decided': z.strictObject({
     ...reviewed,
@@ -41,6 +47,7 @@ export const WEBHOOK_PAYLOADS = {
   /** The last event of a batch: each of its documents is an operation, and was told as one. */
   'batch.ended': z.strictObject({
     batch_id: z.string(),
+    ...tagged,
     succeeded: z.int(),
     partial: z.int(),
     failed: z.int(),
@@ -127,17 +134,24 @@ type Mapped = {
   ) => Message | undefined;
 };
 
+/** Left out of a message where there are none. */
+const tagsIn = ({ tags }: { readonly tags?: Tags | undefined }): { readonly tags?: Tags } =>
+  tags === undefined ? {} : { tags };
+
 /** What each event tells by itself: a type that is to be told is one line here, and its payload. */
 const MESSAGES = {
-  OperationSucceeded: ({ operation_id, duration_ms, outcome, review }) =>
+  OperationSucceeded: ({ operation_id, duration_ms, outcome, review, ...work }) =>
     review === undefined
       ? {
           type: outcome === 'partial' ? 'operation.partial' : 'operation.succeeded',
-          data: { operation_id, duration_ms },
+          data: { operation_id, duration_ms, ...tagsIn(work) },
         }
       : {
           type: 'review.needed',
-          data: { review_id: reviewIdOf(operation_id), operation_id, duration_ms, reasons: review.reasons },
+          data: {
+            ...{ review_id: reviewIdOf(operation_id), operation_id, duration_ms },
+            ...{ reasons: review.reasons, ...tagsIn(work) },
+          },
         },
   ReviewDecided: ({ review_id, operation_id, generation, read, confirmed, corrected, absent = 0 }) => ({
     type: 'review.decided',
@@ -147,20 +161,26 @@ const MESSAGES = {
     type: 'review.rejected',
     data: { review_id, operation_id, generation, reason },
   }),
-  OperationFailed: ({ operation_id, code }) => ({ type: 'operation.failed', data: { operation_id, code } }),
-  OperationCancelled: ({ operation_id, abandoned }) =>
-    abandoned === true ? undefined : { type: 'operation.cancelled', data: { operation_id } },
-  BatchEnded: ({ batch_id, succeeded, partial, failed, cancelled, pages, credits_charged }) => ({
+  OperationFailed: ({ operation_id, code, ...work }) => ({
+    type: 'operation.failed',
+    data: { operation_id, code, ...tagsIn(work) },
+  }),
+  OperationCancelled: ({ operation_id, abandoned, ...work }) =>
+    abandoned === true ? undefined : { type: 'operation.cancelled', data: { operation_id, ...tagsIn(work) } },
+  BatchEnded: ({ batch_id, succeeded, partial, failed, cancelled, pages, credits_charged, ...work }) => ({
     type: 'batch.ended',
-    data: { batch_id, succeeded, partial, failed, cancelled, pages, credits_charged },
+    data: { batch_id, succeeded, partial, failed, cancelled, pages, credits_charged, ...tagsIn(work) },
   }),
-  TrainingJobSucceeded: ({ job_id, artifact_id, baseline_score, best_score }) => ({
+  TrainingJobSucceeded: ({ job_id, artifact_id, baseline_score, best_score, ...work }) => ({
     type: 'training.succeeded',
-    data: { job_id, artifact_id, baseline_score, best_score },
+    data: { job_id, artifact_id, baseline_score, best_score, ...tagsIn(work) },
   }),
-  TrainingJobFailed: ({ job_id, code }) => ({ type: 'training.failed', data: { job_id, code } }),
-  TrainingJobCancelled: ({ job_id, abandoned }) =>
-    abandoned === true ? undefined : { type: 'training.cancelled', data: { job_id } },
+  TrainingJobFailed: ({ job_id, code, ...work }) => ({
+    type: 'training.failed',
+    data: { job_id, code, ...tagsIn(work) },
+  }),
+  TrainingJobCancelled: ({ job_id, abandoned, ...work }) =>
+    abandoned === true ? undefined : { type: 'training.cancelled', data: { job_id, ...tagsIn(work) } },
   CreditsGranted: ({ grant_id, credits, currency, gross_amount_minor, occurred_at, balance_after }) => ({
     type: 'credits.granted',
     data: { grant_id, credits, currency, gross_amount_minor, occurred_at, balance_credits: balance_after },

@@ -10,7 +10,7 @@ import type {
   SettleHold,
 } from './messages.ts';
 import { NO_END } from '../leased.ts';
-import { sortedTags } from '../tags.ts';
+import { sortedTags, withTags } from '../tags.ts';
 import { type AccountState, availableIn, chargeAt, opening, RELEASED } from './state.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
@@ -200,7 +200,6 @@ export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits
     return reject({ code: 'plan_required', plan: state.plan, required_plan: 'paid' });
   const rejection = tooLittle(state, data.credits);
   if (rejection !== undefined) return reject(rejection);
-  const tags = sortedTags(data.tags);
   return accept(...opening(state, data.tenant_id, meta), {
     type: 'CreditsBurned',
     data: {
@@ -223,7 +222,7 @@ export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits
       document_id: data.document_id,
       job_id: data.job_id,
       api_key_id: data.api_key_id,
-      ...(tags !== undefined && { tags }),
+      ...withTags(data.tags),
       created_at: meta.now,
       balance_after: minus(state.balance, data.credits),
     },

@@ -13,7 +13,7 @@ import {
   tenantId,
 } from '../kernel/amounts.ts';
 import { sha256 } from '../kernel/chain.ts';
-import { eventTags } from '../tags.ts';
+import { tagged } from '../tags.ts';
 
 /** What a tenant may do. A first sale moves `free` to `paid`. */
 export const plan = z.enum(['free', 'paid', 'enterprise']);
@@ -50,9 +50,6 @@ const usageScope = {
   job_id: z.string().nullable(),
   api_key_id: z.string().nullable(),
 };
-
-/** The customer's own names for what it is for, sorted. Left out where there are none, and by older releases. */
-const tagged = { tags: eventTags.optional() };
 
 /** How an extraction or conversion ended: its burn says it, so that its usage event can always be written. */
 const delivered = z.strictObject({

@@ -30,6 +30,8 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagsIn,
+  tagsOut,
   tenantIdText,
   wholeNumberText,
   checkKnown,
@@ -45,7 +47,7 @@ import {
   ocrChannelIn,
   openingFields,
 } from './schemas/workSchemas.ts';
-import { BATCH_PROBLEMS, looseChannel } from './work.ts';
+import { BATCH_PROBLEMS, callerOf, looseChannel } from './work.ts';
 import type { ChannelName } from '../commands/models.ts';
 
 /** What these routes need. */
@@ -104,6 +106,7 @@ const bodyOf = async (deps: BatchesDeps, state: Known): Promise<BatchBody> => {
   return {
     ...{ batch_id, operation, tenant_id, project_id, task_id, status: batchStatus(state) },
     ...(await progressOf(deps, state)),
+    tags: accepted.tags ?? {},
     ...{ accepted_at, started_at, finished_at: ended?.ended_at ?? null, expires_at },
   };
 };
@@ -267,6 +270,7 @@ const batchRequest = z
     ...shownIn,
     require_grounding: orAbsent(requireGroundingIn),
     review: orAbsent(reviewIn),
+    tags: tagsIn.optional(),
     ...openingFields,
     llm: llmChannelIn.nullish(),
     ocr: ocrChannelIn.nullish(),
@@ -308,6 +312,7 @@ const batchBody = z
     documents: documentCounts,
     pages_done: z.int(),
     credits_used: creditsOut,
+    tags: tagsOut,
     expires_at: instantOut.meta({ description: 'After this time no further document is begun.' }),
   })
   .meta({ id: 'Batch' });
@@ -393,7 +398,6 @@ export const createBatch = post(
   },
   async (request, deps) => {
     const { project_id, task_id, file_uris, schema, ...fields } = request.body;
-    const { key_id, role } = request.caller;
     const { idempotency_key, fingerprint } = request;
     return acceptBatchOf(deps, request, {
       file_uris,
@@ -415,7 +419,13 @@ export const createBatch = post(
         channelPaths: placeOf,
       },
       work: {
-        ...{ tenant_id: request.tenant_id, project_id, task_id, caller: { key_id, role } },
+        ...{
+          tenant_id: request.tenant_id,
+          project_id,
+          task_id,
+          tags: fields.tags,
+          caller: callerOf(request),
+        },
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: fields.pages, password: fields.password, at: ['body'] },

@@ -140,8 +140,9 @@ const PAYLOAD = { members: CHANNEL_MEMBERS, under: ['payload'] };
 const IN_RESOURCE = ['body', 'resource', 'config_id'];
 const IN_PAYLOAD = ['body', 'payload', 'config_id'];
 
-const opened = ({ pages, password }: Pick<Opening, 'pages' | 'password'>): Opening => ({
-  ...{ pages, password, at: ['body', 'payload'] },
+const opened = <Payload extends Pick<Opening, 'pages' | 'password'>>(payload: Payload) => ({
+  ...payload,
+  at: ['body', 'payload'],
 });
 
 type Payload = Readonly<Record<string, unknown>>;

@@ -26,10 +26,11 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagsIn,
   tenantIdText,
 } from './schemas/basics.ts';
 import { ownSight } from './evaluationSets.ts';
-import { BATCH_PROBLEMS, looseChannel } from './work.ts';
+import { BATCH_PROBLEMS, callerOf, looseChannel } from './work.ts';
 import { CHANNEL_MEMBERS, extractModeIn } from './schemas/workSchemas.ts';
 
 /** What routes call for runs. */
@@ -84,6 +85,7 @@ const runRequest = z
       .optional()
       .meta({ description: 'The JSON Schema to measure, if neither config nor artifact has one.' }),
     mode: orAbsent(extractModeIn),
+    tags: tagsIn.optional(),
   })
   .meta({ id: 'EvaluationRunRequest' });
 
@@ -221,8 +223,8 @@ export const createEvaluationRun = post(
     problems: ['set_not_found', ...BATCH_PROBLEMS],
   },
   async (request, deps) => {
-    const { schema, mode, artifact_id, config_id, set_id } = request.body;
-    const { idempotency_key, fingerprint, caller, signal } = request;
+    const { schema, mode, artifact_id, config_id, set_id, tags } = request.body;
+    const { idempotency_key, fingerprint, signal } = request;
     const fields = {
       ...{ schema, mode, artifact_id, config_id, allow_partial: true, citations: true },
       min_confidence: undefined,
@@ -232,7 +234,7 @@ export const createEvaluationRun = post(
     const channels = { llm: NO_CHANNEL, ocr: NO_CHANNEL, channelPaths: () => ['body', 'config_id'] };
     const accepted = await deps.runs.accept(
       {
-        ...{ set_id, tenant_id: request.tenant_id, caller: { key_id: caller.key_id, role: caller.role } },
+        ...{ set_id, tenant_id: request.tenant_id, caller: callerOf(request), tags },
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: undefined, password: undefined, at: ['body'] },

@@ -28,6 +28,7 @@ import {
 import type { UploadedFile } from '../server/files.ts';
 import { invalid, problem, workFailure } from '../server/problems.ts';
 import { issuesOf } from '../server/request.ts';
+import type { Tags } from '../../domain/tags.ts';
 import type { ProblemCode } from '../problemTable.ts';
 
 /** What these routes need. */
@@ -93,14 +94,25 @@ const fileOf = (file: UploadedFile | undefined): UploadedFile => {
 /** Members that say how a document is opened; `at`: their place, if that is not the body. */
 type OpeningFields = Pick<Opening, 'pages' | 'password'> & { readonly at?: Opening['at'] };
 
+/** Those, and the tags. */
+type WorkFields = OpeningFields & { readonly tags?: Tags | undefined };
+
+/** Who asks for work, with the default tags of its key. */
+export const callerOf = ({
+  caller: { key_id, role, tags },
+}: Pick<AnyRequest, 'caller'>): WorkRequest['caller'] => ({
+  ...{ key_id, role, tags },
+});
+
 /** What extraction and conversion take from a request alike. */
 export const workOf = (
   request: AnyRequest,
-  { at, ...given }: OpeningFields,
+  { at, ...given }: WorkFields,
   subject: WorkSubject,
 ): WorkRequest => ({
   tenant_id: request.tenant_id,
-  caller: { key_id: request.caller.key_id, role: request.caller.role },
+  caller: callerOf(request),
+  tags: given.tags,
   correlation_id: request.meta.correlation_id,
   idempotency:
     request.idempotency_key === null

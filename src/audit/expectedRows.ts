@@ -65,7 +65,7 @@ export const batchRows: ExpectedModel = {
           documents.change(placeOf(batch_id, index), { problem_code });
       },
       BatchCancelled: ({ data: { batch_id, cancelled_at } }) => rows.change(batch_id, { cancelled_at }),
-      BatchEnded: ({ data: { batch_id, tenant_id: _, ended_at: finished_at, ...came } }) =>
+      BatchEnded: ({ data: { batch_id, tenant_id: _, tags: __, ended_at: finished_at, ...came } }) =>
         rows.change(batch_id, { ...came, finished_at }),
     });
     const finish = () => {
@@ -307,7 +307,7 @@ export const apiKeyRows: ExpectedModel = {
     const apply = byType({
       ApiKeyIssued: ({ data, position, metadata }) =>
         keys.set(data.key_id, {
-          ...{ ...data, position, made_by: actorIn(metadata) },
+          ...{ ...data, tags: data.tags ?? null, position, made_by: actorIn(metadata) },
           ...{ replaced_by: null, rotated_at: null, revoked_at: null },
         }),
       ApiKeyRotated: ({ data: { key_id, replaced_by, expires_at, rotated_at } }) =>

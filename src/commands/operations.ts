@@ -68,6 +68,7 @@ import {
   RESULTS_PREFIX,
 } from './storedResult.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
+import { withTags } from '../../domain/tags.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
@@ -88,6 +89,7 @@ export const workToBill = (accepted: AcceptedOperation): WorkToBill => ({
   pages: accepted.pages,
   project_id: accepted.project_id,
   task_id: accepted.task_id,
+  tags: accepted.tags,
   caller: { key_id: accepted.api_key_id, role: accepted.api_key_role },
   correlation_id: accepted.correlation_id,
   fingerprint: accepted.fingerprint === '' ? undefined : accepted.fingerprint,
@@ -295,7 +297,8 @@ const enqueued = async (
         ...sentBytes(request),
         fingerprint: idempotency?.fingerprint ?? '',
         ...{ hold_id: hold.hold_id, free: hold.free, correlation_id },
-        ...{ api_key_id: caller.key_id, api_key_role: caller.role },
+        ...{ api_key_id: hold.api_key_id ?? caller.key_id, api_key_role: caller.role },
+        ...withTags(hold.hold_id === null ? bill.tags : hold.tags),
         ...{ accepted_at: meta.now, expires_at: laterBy(meta.now, DAY_MS) },
       },
     },

@@ -291,6 +291,13 @@ class ApiKeyCreateRequest(TypedDict):
     """
     name: NotRequired[str | None]
     """What the key is for: a note for people."""
+    tags: NotRequired[dict[str, str]]
+    """Tags of all work that does not name others; those of a request win by name, then those of its
+    config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most
+    16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a
+    value has up to 200 characters. They stay in the log permanently, as project and task do: use
+    IDs, not names of people.
+    """
     expires_at: NotRequired[str | None]
     """Left out: the key does not end. If it is made with a key of the same role that ends, it ends
     with that key, and a later end is refused.
@@ -312,6 +319,8 @@ class ApiKeyCreateResponse(TypedDict):
     """
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str | None
@@ -346,6 +355,8 @@ class ApiKeyListItems(TypedDict):
     """
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str | None
@@ -799,6 +810,8 @@ class Batch(TypedDict):
     """Pages of the documents that succeeded, in whole or in part."""
     credits_used: int
     """Whole credits."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     expires_at: str
     """After this time no further document is begun."""
 
@@ -840,6 +853,8 @@ class BatchEndedMessageData(TypedDict):
 
     batch_id: str
     """ID of the batch, `bat_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     succeeded: int
     """Documents whose data fits the schema."""
     partial: int
@@ -961,6 +976,12 @@ class BatchRequest(TypedDict):
     """
     review: NotRequired[ReviewPolicy | Literal[""]]
     """When a person has to look at the result; see `ReviewPolicy`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1267,6 +1288,8 @@ class CancelTrainingJobResponse(TypedDict):
     """Whole credits; 0 until it has succeeded."""
     error: CancelTrainingJobResponseError | None
     """Why the job failed; null while it did not."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
@@ -1329,6 +1352,8 @@ class CancelledBatch(TypedDict):
     """Pages of the documents that succeeded, in whole or in part."""
     credits_used: int
     """Whole credits."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     expires_at: str
     """After this time no further document is begun."""
     cancelled: bool
@@ -1374,6 +1399,8 @@ class CancelledOperation(TypedDict):
     """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     pages: OperationPages
     """How many pages."""
     result: dict[str, Any] | None
@@ -1539,6 +1566,12 @@ class CanonicalInferenceExtractPayload(TypedDict):
     """When a person has to look at the result; see `ReviewPolicy`."""
     file_name: NotRequired[str | Literal[""]]
     """Name of the file as it was sent; null if it had none."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1615,6 +1648,12 @@ class CanonicalInferenceToMarkdownPayload(TypedDict):
     """`fast` reads only the text in the file; `default` also recognises pages without text."""
     file_name: NotRequired[str | Literal[""]]
     """Name of the file as it was sent; null if it had none."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1755,6 +1794,8 @@ class CanonicalTrainingCreatePayload(TypedDict):
     """Base URL of the model's provider."""
     seed: NotRequired[int]
     """Start of the random numbers: the same seed and examples give the same artifact."""
+    tags: NotRequired[dict[str, str] | None]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class CanonicalTrainingGet(TypedDict):
@@ -1989,6 +2030,8 @@ class ConfigResponse(TypedDict):
     """Leave out, with a warning, values of a model that are nowhere in the document."""
     review: ConfigResponseReview | None
     """When a person has to look at the result; see `ReviewPolicy`."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     llm: SavedChannel | None
     """The channel that fills the schema; null: the local engine."""
     ocr: SavedChannel | None
@@ -2037,6 +2080,13 @@ class ConfigUpsertRequest(TypedDict):
     """Leave out, with a warning, values of a model that are nowhere in the document."""
     review: NotRequired[ReviewPolicy | None]
     """When a person has to look at the result; see `ReviewPolicy`."""
+    tags: NotRequired[dict[str, str]]
+    """Tags of all work that does not name others; those of a request win by name, then those of its
+    config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most
+    16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a
+    value has up to 200 characters. They stay in the log permanently, as project and task do: use
+    IDs, not names of people.
+    """
     llm: NotRequired[ModelChannel | None]
     """The channel that fills the schema; null: the local engine."""
     ocr: NotRequired[ModelChannel | None]
@@ -2163,6 +2213,8 @@ class CreateTrainingJobRequest(TypedDict):
     """Base URL of the model's provider."""
     seed: NotRequired[int]
     """Start of the random numbers: the same seed and examples give the same artifact."""
+    tags: NotRequired[dict[str, str] | None]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class CreateTrainingJobResponse(TypedDict):
@@ -2810,6 +2862,8 @@ class DspyExamplesChargeRequest(TypedDict):
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     examples_count: NotRequired[int | None]
     """Examples that are exported; left out: those of the job."""
+    tags: NotRequired[dict[str, str] | None]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class DspyExamplesChargeResponse(TypedDict):
@@ -3111,6 +3165,12 @@ class EvaluationRunRequest(TypedDict):
     """The JSON Schema to measure, if neither config nor artifact has one."""
     mode: NotRequired[Literal["fast", "standard", "balanced", "robust"] | Literal[""]]
     """Default: `standard`; `balanced` is an old name of it."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
 
 
 class EvaluationSet(TypedDict):
@@ -3298,6 +3358,12 @@ class ExtractForm(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
+    tags: NotRequired[str]
+    """JSON of an object. Names and values by which you sort your costs, such as `{"team":
+    "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the
+    first one a letter; a value has up to 200 characters. They stay in the log permanently, as
+    project and task do: use IDs, not names of people.
+    """
     llm_provider_model: NotRequired[Any]
     """Own extraction model, `<provider>/<model>`. Used only together with the key of its channel,
     if that channel runs; otherwise ignored, whatever it is.
@@ -4084,6 +4150,8 @@ class LedgerItem(TypedDict):
     """ID of a training job, `job_…`."""
     api_key_id: str | None
     """ID of the key that made the call; null if none did."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     kind: Literal[
@@ -4777,6 +4845,8 @@ class Operation(TypedDict):
     """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     pages: OperationPages
     """How many pages."""
     result: dict[str, Any] | None
@@ -4827,6 +4897,8 @@ class OperationCancelledMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class OperationFailedMessage(TypedDict):
@@ -4847,6 +4919,8 @@ class OperationFailedMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     code: str
     """The code that programs use for it."""
 
@@ -4935,6 +5009,8 @@ class OperationPartialMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
 
@@ -4957,6 +5033,8 @@ class OperationSucceededMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
 
@@ -6349,6 +6427,8 @@ class ReviewNeededMessageData(TypedDict):
     """ID of a review: of the operation whose result a person has to look at."""
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
     reasons: list[Literal["below", "missing_required", "rules", "sample"]]
@@ -7285,6 +7365,12 @@ class ToMarkdownForm(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
+    tags: NotRequired[str]
+    """JSON of an object. Names and values by which you sort your costs, such as `{"team":
+    "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the
+    first one a letter; a value has up to 200 characters. They stay in the log permanently, as
+    project and task do: use IDs, not names of people.
+    """
     ocr_provider_model: NotRequired[Any]
     """Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that
     channel runs; otherwise ignored, whatever it is.
@@ -7328,6 +7414,12 @@ class ToMarkdownRequest(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -7401,6 +7493,8 @@ class TrainingCancelledMessageData(TypedDict):
 
     job_id: str
     """ID of a training job, `job_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class TrainingExample(TypedDict):
@@ -7430,6 +7524,8 @@ class TrainingFailedMessageData(TypedDict):
 
     job_id: str
     """ID of a training job, `job_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     code: str
     """The code that programs use for it."""
 
@@ -7503,6 +7599,8 @@ class TrainingJobStatusResponse(TypedDict):
     """Whole credits; 0 until it has succeeded."""
     error: TrainingJobStatusResponseError | None
     """Why the job failed; null while it did not."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
@@ -7590,6 +7688,8 @@ class TrainingSucceededMessageData(TypedDict):
 
     job_id: str
     """ID of a training job, `job_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     artifact_id: str
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     baseline_score: float
@@ -7910,6 +8010,8 @@ class UsageItem(TypedDict):
     """ID of a training job, `job_…`."""
     api_key_id: str | None
     """ID of the key that made the call; null if none did."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     kind: Literal["usage", "admin_adjustment"]
@@ -8231,6 +8333,8 @@ class ListApiKeysEntry(TypedDict):
     """
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str | None

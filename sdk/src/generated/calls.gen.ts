@@ -1296,7 +1296,7 @@ export interface Api {
   /**
    * Replace a key by a new one; the old one ends after a grace period.
    *
-   * The new key has the role and the name of the old one, which ends after `grace_seconds`.
+   * The new key has role, name and tags of the old one, which ends after `grace_seconds`.
    */
   rotateApiKey(input: Input<RotateApiKeyData>, options?: CallOptions): Promise<Answer<RotateApiKeyResponses>>;
 

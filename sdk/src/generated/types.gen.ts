@@ -498,6 +498,12 @@ export type ApiKeyCreateRequest = {
      */
     name?: string | null;
     /**
+     * Tags of all work that does not name others; those of a request win by name, then those of its config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
+    /**
      * Left out: the key does not end. If it is made with a key of the same role that ends, it ends with that key, and a later end is refused.
      */
     expires_at?: string | null;
@@ -528,6 +534,12 @@ export type ApiKeyCreateResponse = {
      * A name for people.
      */
     name: string | null;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -567,6 +579,12 @@ export type ApiKeyList = {
          * A name for people.
          */
         name: string | null;
+        /**
+         * Its tags; `{}`: it has none.
+         */
+        tags: {
+            [key: string]: string;
+        };
         /**
          * RFC 3339 UTC with milliseconds.
          */
@@ -1356,6 +1374,12 @@ export type Batch = {
      */
     credits_used: number;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * After this time no further document is begun.
      */
     expires_at: string;
@@ -1417,6 +1441,12 @@ export type BatchEndedMessage = {
          * ID of the batch, `bat_…`.
          */
         batch_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * Documents whose data fits the schema.
          */
@@ -1617,6 +1647,12 @@ export type BatchRequest = {
      * When a person has to look at the result; see `ReviewPolicy`.
      */
     review?: ReviewPolicy | '';
+    /**
+     * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
@@ -2171,6 +2207,12 @@ export type CancelTrainingJobResponse = {
         detail: string;
     } | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -2238,6 +2280,12 @@ export type CancelledBatch = {
      */
     credits_used: number;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * After this time no further document is begun.
      */
     expires_at: string;
@@ -2299,6 +2347,12 @@ export type CancelledOperation = {
      * When the job ended; null while it runs.
      */
     finished_at: string | null;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
     /**
      * How many pages.
      */
@@ -2540,6 +2594,12 @@ export type CanonicalInferenceExtract = {
          */
         file_name?: string | '';
         /**
+         * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+         */
+        tags?: {
+            [key: string]: string;
+        };
+        /**
          * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
          */
         pages?: string;
@@ -2633,6 +2693,12 @@ export type CanonicalInferenceToMarkdown = {
          * Name of the file as it was sent; null if it had none.
          */
         file_name?: string | '';
+        /**
+         * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
          */
@@ -2841,6 +2907,12 @@ export type CanonicalTrainingCreate = {
          * Start of the random numbers: the same seed and examples give the same artifact.
          */
         seed?: number;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        } | null;
     };
 };
 
@@ -3249,6 +3321,12 @@ export type ConfigResponse = {
         sample?: number;
     } | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * The channel that fills the schema; null: the local engine.
      */
     llm: SavedChannel | null;
@@ -3307,6 +3385,12 @@ export type ConfigUpsertRequest = {
      * When a person has to look at the result; see `ReviewPolicy`.
      */
     review?: ReviewPolicy | null;
+    /**
+     * Tags of all work that does not name others; those of a request win by name, then those of its config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * The channel that fills the schema; null: the local engine.
      */
@@ -3532,6 +3616,12 @@ export type CreateTrainingJobRequest = {
      * Start of the random numbers: the same seed and examples give the same artifact.
      */
     seed?: number;
+    /**
+     * Names and values by which a customer sorts its costs; left out if there are none.
+     */
+    tags?: {
+        [key: string]: string;
+    } | null;
 };
 
 export type CreateTrainingJobResponse = {
@@ -4632,6 +4722,12 @@ export type DspyExamplesChargeRequest = {
      * Examples that are exported; left out: those of the job.
      */
     examples_count?: number | null;
+    /**
+     * Names and values by which a customer sorts its costs; left out if there are none.
+     */
+    tags?: {
+        [key: string]: string;
+    } | null;
 };
 
 export type DspyExamplesChargeResponse = {
@@ -5179,6 +5275,12 @@ export type EvaluationRunRequest = {
      * Default: `standard`; `balanced` is an old name of it.
      */
     mode?: 'fast' | 'standard' | 'balanced' | 'robust' | '';
+    /**
+     * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
 };
 
 export type EvaluationSet = {
@@ -5475,6 +5577,10 @@ export type ExtractForm = unknown & {
      * Task that the work is counted for; default `default`.
      */
     task_id?: string;
+    /**
+     * JSON of an object. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: string;
     /**
      * Own extraction model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
@@ -6796,6 +6902,12 @@ export type LedgerItem = {
      */
     api_key_id: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -7935,6 +8047,12 @@ export type Operation = {
      */
     finished_at: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * How many pages.
      */
     pages: OperationPages;
@@ -8014,6 +8132,12 @@ export type OperationCancelledMessage = {
          * ID of the operation, `op_…`.
          */
         operation_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
     };
 };
 
@@ -8042,6 +8166,12 @@ export type OperationFailedMessage = {
          * ID of the operation, `op_…`.
          */
         operation_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * The code that programs use for it.
          */
@@ -8194,6 +8324,12 @@ export type OperationPartialMessage = {
          */
         operation_id: string;
         /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
+        /**
          * Time from the request to its answer, in milliseconds.
          */
         duration_ms: number;
@@ -8225,6 +8361,12 @@ export type OperationSucceededMessage = {
          * ID of the operation, `op_…`.
          */
         operation_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * Time from the request to its answer, in milliseconds.
          */
@@ -10605,6 +10747,12 @@ export type ReviewNeededMessage = {
          */
         operation_id: string;
         /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
+        /**
          * Time from the request to its answer, in milliseconds.
          */
         duration_ms: number;
@@ -12102,6 +12250,10 @@ export type ToMarkdownForm = unknown & {
      */
     task_id?: string;
     /**
+     * JSON of an object. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: string;
+    /**
      * Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_provider_model?: string | unknown;
@@ -12160,6 +12312,12 @@ export type ToMarkdownRequest = {
      * Task that the work is counted for; default `default`.
      */
     task_id?: string;
+    /**
+     * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
@@ -12271,6 +12429,12 @@ export type TrainingCancelledMessage = {
          * ID of a training job, `job_…`.
          */
         job_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
     };
 };
 
@@ -12316,6 +12480,12 @@ export type TrainingFailedMessage = {
          * ID of a training job, `job_…`.
          */
         job_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * The code that programs use for it.
          */
@@ -12486,6 +12656,12 @@ export type TrainingJobStatusResponse = {
         detail: string;
     } | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -12584,6 +12760,12 @@ export type TrainingSucceededMessage = {
          * ID of a training job, `job_…`.
          */
         job_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * ID of a trained artifact, `art_…`, or the name of a deployed one.
          */
@@ -13145,6 +13327,12 @@ export type UsageItem = {
      * ID of the key that made the call; null if none did.
      */
     api_key_id: string | null;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
     /**
      * RFC 3339 UTC with milliseconds.
      */

@@ -16,6 +16,7 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagsOut,
   tenantParams,
   usdOut,
   checkKnown,
@@ -140,6 +141,7 @@ const usageMembers = {
   document_id: z.string().nullable(),
   job_id: z.string().nullable(),
   api_key_id: z.string().nullable(),
+  tags: tagsOut,
   created_at: instantOut,
 };
 

@@ -2623,7 +2623,7 @@ class Api:
     ) -> models.ApiKeyCreateResponse:
         """Replace a key by a new one; the old one ends after a grace period.
 
-        The new key has the role and the name of the old one, which ends after `grace_seconds`.
+        The new key has role, name and tags of the old one, which ends after `grace_seconds`.
         """
         call = Call("POST", "/v1/api-keys/rotate", body=body, timeout=timeout)
         return cast("models.ApiKeyCreateResponse", self._sender.data(call))
