@@ -127,6 +127,7 @@ import {
   listUsage,
   type AccountsDeps,
 } from './money/accounts.ts';
+import { getUsageOfTenant, type UsageStatsDeps } from './money/usageStats.ts';
 import {
   getCostsByDocument,
   getCostsByTask,
@@ -185,6 +186,7 @@ import {
 
 /** What all routes need. */
 export type ApiDeps = AccountsDeps &
+  UsageStatsDeps &
   ApiKeysDeps &
   AuditsDeps &
   BatchesDeps &
@@ -282,6 +284,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getTenantInfo,
     getTrainingQuote,
     getUsageDays,
+    getUsageOfTenant,
     listGrants,
     listStatements,
     listUsage,

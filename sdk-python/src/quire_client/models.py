@@ -8018,6 +8018,68 @@ class UsageItem(TypedDict):
     """Its kind."""
 
 
+class UsagePivot(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    group_by: list[str]
+    """What the figures are grouped by."""
+    from_date: str
+    """Start of the period, inclusive; null: from the first event."""
+    to_date: str
+    """End of the period, inclusive; null: until now."""
+    time_zone: str
+    """IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`."""
+    tags_at_limit: list[str]
+    """Names of tags with more than 10,000 values: further values are counted together, in rows that
+    name the tag in `rest_of`.
+    """
+    items: list[UsagePivotItem]
+    """The entries of this page of the list."""
+    totals: UsagePivotTotals
+
+
+class UsagePivotItem(TypedDict):
+    day: str | None
+    """A day of `time_zone`; null if it is not grouped by."""
+    operation: str | None
+    """Kind of work; null if it is not grouped by."""
+    project_id: str | None
+    """Project; null if it is not grouped by."""
+    task_id: str | None
+    """Task; null if it is not grouped by."""
+    api_key_id: str | None
+    """ID of the key; null if it is not grouped by, or of none."""
+    tags: dict[str, str | None]
+    """Values of the tags that it is grouped by; null: work without the tag, unless in `rest_of`."""
+    rest_of: list[str]
+    """Names of tags of which this row has all values beyond the limit."""
+    operations: int
+    """Number of pieces of work."""
+    pages: int
+    """How many pages."""
+    free_pages: int
+    """Pages that the plan's monthly allowance covers."""
+    credits: int
+    """Whole credits."""
+    list_value_usd: str
+    """US dollars as exact decimal text."""
+
+
+class UsagePivotTotals(TypedDict):
+    operations: int
+    """Number of pieces of work."""
+    pages: int
+    """How many pages."""
+    free_pages: int
+    """Pages that the plan's monthly allowance covers."""
+    credits: int
+    """Whole credits."""
+    list_value_usd: str
+    """US dollars as exact decimal text."""
+
+
 class UsageStatsItem(TypedDict):
     key: str
     """What the group stands for: a value of `group_by`."""

@@ -158,6 +158,8 @@ import type {
   GetTrainingQuoteResponses,
   GetUsageDaysData,
   GetUsageDaysResponses,
+  GetUsageOfTenantData,
+  GetUsageOfTenantResponses,
   GetUsageStatsData,
   GetUsageStatsResponses,
   GetWebhookData,
@@ -356,6 +358,7 @@ export const CALLS = {
   getTrainingJob: { method: 'GET', path: '/v1/training/jobs/{job_id}' },
   getTrainingQuote: { method: 'GET', path: '/v1/billing/training-quote' },
   getUsageDays: { method: 'GET', path: '/v1/billing/usage-days/{tenant_id}' },
+  getUsageOfTenant: { method: 'GET', path: '/v1/billing/usage-stats/{tenant_id}' },
   getUsageStats: { method: 'GET', path: '/v1/admin/usage-stats' },
   getWebhook: { method: 'GET', path: '/v1/webhooks/{webhook_id}' },
   leaseReview: { method: 'POST', path: '/v1/reviews/{review_id}/lease' },
@@ -963,6 +966,13 @@ export interface Api {
    * Days are UTC, from `start` to `end`, both inclusive, at most 366. If both are left out: the last 30. Days without movements are listed too. Always `balance_credits` = that of the day before + `granted_credits` + `adjusted_credits` − `used_credits`.
    */
   getUsageDays(input: Input<GetUsageDaysData>, options?: CallOptions): Promise<Answer<GetUsageDaysResponses>>;
+
+  /**
+   * A tenant's consumption, by several groups at once.
+   *
+   * By day, operation, project, task, key and tags, in the days of `time_zone`, at most 366; the last 30 if they are left out. An answer has at most 5,000 rows. Adjustments and transfers are no consumption. Its sums are those of the ledger.
+   */
+  getUsageOfTenant(input: Input<GetUsageOfTenantData>, options?: CallOptions): Promise<Answer<GetUsageOfTenantResponses>>;
 
   /**
    * Consumption of all tenants, grouped.

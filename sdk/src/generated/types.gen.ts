@@ -13343,6 +13343,118 @@ export type UsageItem = {
     kind: 'usage' | 'admin_adjustment';
 };
 
+export type UsagePivot = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * What the figures are grouped by.
+     */
+    group_by: Array<string>;
+    /**
+     * Start of the period, inclusive; null: from the first event.
+     */
+    from_date: string;
+    /**
+     * End of the period, inclusive; null: until now.
+     */
+    to_date: string;
+    /**
+     * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+     */
+    time_zone: string;
+    /**
+     * Names of tags with more than 10,000 values: further values are counted together, in rows that name the tag in `rest_of`.
+     */
+    tags_at_limit: Array<string>;
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<UsagePivotItem>;
+    totals: UsagePivotTotals;
+};
+
+export type UsagePivotItem = {
+    /**
+     * A day of `time_zone`; null if it is not grouped by.
+     */
+    day: string | null;
+    /**
+     * Kind of work; null if it is not grouped by.
+     */
+    operation: string | null;
+    /**
+     * Project; null if it is not grouped by.
+     */
+    project_id: string | null;
+    /**
+     * Task; null if it is not grouped by.
+     */
+    task_id: string | null;
+    /**
+     * ID of the key; null if it is not grouped by, or of none.
+     */
+    api_key_id: string | null;
+    /**
+     * Values of the tags that it is grouped by; null: work without the tag, unless in `rest_of`.
+     */
+    tags: {
+        [key: string]: string | null;
+    };
+    /**
+     * Names of tags of which this row has all values beyond the limit.
+     */
+    rest_of: Array<string>;
+    /**
+     * Number of pieces of work.
+     */
+    operations: number;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * Pages that the plan's monthly allowance covers.
+     */
+    free_pages: number;
+    /**
+     * Whole credits.
+     */
+    credits: number;
+    /**
+     * US dollars as exact decimal text.
+     */
+    list_value_usd: string;
+};
+
+export type UsagePivotTotals = {
+    /**
+     * Number of pieces of work.
+     */
+    operations: number;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * Pages that the plan's monthly allowance covers.
+     */
+    free_pages: number;
+    /**
+     * Whole credits.
+     */
+    credits: number;
+    /**
+     * US dollars as exact decimal text.
+     */
+    list_value_usd: string;
+};
+
 export type UsageStatsItem = {
     /**
      * What the group stands for: a value of `group_by`.
@@ -20896,6 +21008,105 @@ export type GetUsageDaysResponses = {
 };
 
 export type GetUsageDaysResponse = GetUsageDaysResponses[keyof GetUsageDaysResponses];
+
+export type GetUsageOfTenantData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: {
+        /**
+         * By what to group, in this order; send it several times for several groups. `tag:<name>` groups by the values of a tag.
+         */
+        group_by?: Array<string>;
+        /**
+         * First day of `time_zone`.
+         */
+        from_date?: string;
+        /**
+         * Last day of `time_zone`.
+         */
+        to_date?: string;
+        /**
+         * Only work of this project.
+         */
+        project_id?: string;
+        /**
+         * Only work of this task.
+         */
+        task_id?: string;
+        /**
+         * Only work that this key asked for.
+         */
+        key_id?: string;
+        /**
+         * Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.
+         */
+        tag?: Array<string>;
+        /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/billing/usage-stats/{tenant_id}';
+};
+
+export type GetUsageOfTenantErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetUsageOfTenantError = GetUsageOfTenantErrors[keyof GetUsageOfTenantErrors];
+
+export type GetUsageOfTenantResponses = {
+    /**
+     * Success.
+     */
+    200: UsagePivot;
+};
+
+export type GetUsageOfTenantResponse = GetUsageOfTenantResponses[keyof GetUsageOfTenantResponses];
 
 export type GetUsageStatsData = {
     body?: never;

@@ -216,4 +216,61 @@ describe('tags', () => {
     expect((await charge({ app: 'b' })).code).to.equal('idempotency_key_reused');
     expect(await tagsUsed()).to.deep.equal([{ app: 'a', team: 'key' }]);
   });
+
+  it('are what usage is grouped and chosen by, several at once, for its tenant and as CSV', async () => {
+    const { tenant_id, key, extract } = await newTenant();
+    for (const [team, project_id] of [
+      ['claims', 'north'],
+      ['claims', 'south'],
+      ['legal', 'north'],
+    ] as const)
+      ok(await extract({ project_id, tags: JSON.stringify({ team }) }));
+    ok(await extract({ project_id: 'north' }));
+    const stats = (query: string, more: object = {}) =>
+      api.call('get', `/v1/billing/usage-stats/${tenant_id}?${query}`, { key, ...more });
+    const today = api.deps.clock.now().slice(0, 10);
+    const found = ok(await stats('group_by=tag:team&group_by=project'));
+    const row = (team: string | null, project_id: string, operations = 1) => ({
+      ...{ day: null, operation: null, task_id: null, api_key_id: null, project_id, rest_of: [] },
+      ...{ tags: { team }, operations, pages: 1, free_pages: 1, credits: 0, list_value_usd: '0.00' },
+    });
+    expect(found['items']).to.deep.equal([
+      row('claims', 'north'),
+      row('claims', 'south'),
+      row('legal', 'north'),
+      row(null, 'north'),
+    ]);
+    expect(found).to.deep.include({ group_by: ['tag:team', 'project'], to_date: today, tags_at_limit: [] });
+    expect(found['totals']).to.include({ operations: 4, pages: 4 });
+    const chosen = ok(await stats('tag=team:claims&project_id=south&group_by=day&time_zone=Asia/Kathmandu'));
+    expect(chosen['totals']).to.include({ operations: 1 });
+    const csv = await stats('group_by=tag:team', { headers: { accept: 'text/csv' } });
+    expect(csv.text.split('\r\n')[0]).to.include(
+      'day,operation,project_id,task_id,api_key_id,tags,rest_of,operations',
+    );
+    expect(csv.text.split('\r\n')).to.have.length(5);
+    const stranger = await api.newKey(`tags-${randomUUID()}`);
+    const foreign = await api.call('get', `/v1/billing/usage-stats/${tenant_id}`, { key: stranger });
+    expect(foreign.code).to.equal('tenant_mismatch');
+    const wrong = [
+      ...[
+        'group_by=tag:Team',
+        'group_by=colour',
+        'group_by=day&group_by=day',
+        'group_by=',
+        'tag=team',
+        'tag=team:',
+      ],
+      ...[
+        'tag=a:b&tag=a:c',
+        'from_date=2026-01-02&to_date=2026-01-01',
+        'from_date=2020-01-01&to_date=2026-01-01',
+      ],
+      ...['from_date=2026-01-01T00:00:00Z', 'key=x', 'time_zone=Mars/Base'],
+    ];
+    for (const query of wrong) {
+      const reply = await stats(query);
+      expect([query, reply.status, reply.code]).to.deep.equal([query, 422, 'validation_error']);
+    }
+  });
 });
