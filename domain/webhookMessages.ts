@@ -4,6 +4,7 @@ import { keyRole } from './apiKey.ts';
 import type { AnyEvent } from './catalogue.ts';
 import type { RecordedEvent } from './ports/log.ts';
 import { rejectionReason, reviewIdOf, reviewReason } from './review.ts';
+import { forecastOf } from './forecast.ts';
 import { tagged, type Tags } from './tags.ts';
 
 const wholeCredits = z.int();
@@ -96,7 +97,13 @@ export const WEBHOOK_PAYLOADS = {
     credits: wholeCredits,
     balance_credits: wholeCredits,
   }),
-  'balance.low': z.strictObject({ balance_credits: wholeCredits, low_balance_credits: wholeCredits }),
+  /** `low_balance_credits`: the lowest level that it fell below. How many days it lasts; null: nothing was used. */
+  'balance.low': z.strictObject({
+    balance_credits: wholeCredits,
+    low_balance_credits: wholeCredits,
+    days_left_at_7_days: z.int().nullable(),
+    days_left_at_28_days: z.int().nullable(),
+  }),
   'balance.exhausted': z.strictObject({ balance_credits: wholeCredits }),
   'free_pages.used_up': z.strictObject({ free_pages: z.int() }),
   'key.created': z.strictObject({ ...key, role: keyRole, expires_at: instant.nullable() }),
@@ -250,14 +257,35 @@ const balanceMoveOf = (event: AnyEvent): { readonly before: number; readonly aft
   }
 };
 
-/** The message of a falling balance: one for each time that it passes the threshold, or none. */
-export const balanceMessages = (event: AnyEvent, lowBalance: number | null): readonly Message[] => {
+/** The lowest level that a balance fell below; undefined: none. */
+const levelPassed = (
+  { before, after }: { readonly before: number; readonly after: number },
+  levels: readonly number[],
+): number | undefined =>
+  levels
+    .filter((level) => before >= level && after < level)
+    .sort((a, b) => a - b)
+    .at(0);
+
+/**
+ * The messages of a falling balance: one for each time that it passes a level, or none. `used`: what the tenant used by
+ * UTC day, this event included.
+ */
+export const balanceMessages = (
+  event: AnyEvent,
+  levels: readonly number[],
+  used: () => Iterable<readonly [day: string, credits: number]>,
+): readonly Message[] => {
   const move = balanceMoveOf(event);
   if (move === undefined || move.after >= move.before) return [];
   const { before, after: balance_credits } = move;
   const messages: Message[] = [];
-  if (lowBalance !== null && before >= lowBalance && balance_credits < lowBalance)
-    messages.push({ type: 'balance.low', data: { balance_credits, low_balance_credits: lowBalance } });
+  const low_balance_credits = levelPassed(move, levels);
+  if (low_balance_credits !== undefined) {
+    const today = 'created_at' in event.data ? event.data.created_at.slice(0, 10) : '';
+    const forecast = forecastOf(balance_credits, used(), today);
+    messages.push({ type: 'balance.low', data: { balance_credits, low_balance_credits, ...forecast } });
+  }
   if (before > 0 && balance_credits <= 0)
     messages.push({ type: 'balance.exhausted', data: { balance_credits } });
   return messages;

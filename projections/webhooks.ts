@@ -19,24 +19,29 @@ import {
   tenantToldOf,
   TOLD_EVENTS,
 } from '../domain/webhookMessages.ts';
-import { deliveryIdOf, triedUntil } from '../domain/webhook.ts';
-import { only, type ProjectedEvent, type ProjectedEventOf, type SqlTx } from './engine/ports.ts';
-import { inserting } from './engine/bulk.ts';
+import { deliveryIdOf, lowBalanceLevels, triedUntil } from '../domain/webhook.ts';
+import { PACE_DAYS_MAX, paceStart } from '../domain/forecast.ts';
+import { only, type ProjectedEvent, type ProjectedEventOf, type SqlRow, type SqlTx } from './engine/ports.ts';
+import { inserting, upserting } from './engine/bulk.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
 
 type UsedRow = Row<typeof webhookFreePages>;
 type TermRow = Row<typeof webhookTerms>;
+type UseRow = Row<typeof webhookUses>;
 
 /** Rows in memory, that know which of them a fold has put. */
 export interface TouchedRows extends WebhookRows {
   readonly knowDelivery: (row: DeliveryRow) => void;
   readonly knowUsed: (row: UsedRow) => void;
   readonly knowFreePages: (pages: number) => void;
+  readonly knowUse: (row: UseRow) => void;
   readonly touched: () => {
     readonly webhooks: readonly WebhookRow[];
     readonly deliveries: readonly DeliveryRow[];
     readonly used: readonly UsedRow[];
     readonly terms: readonly TermRow[];
+    /** What these events add. */
+    readonly uses: readonly UseRow[];
   };
 }
 
@@ -68,12 +73,33 @@ const byTenant = () => {
   };
 };
 
+/** What tenants used by UTC day: known before, and added by the events of a fold. */
+const usesByDay = () => {
+  const known = new Map<string, UseRow[]>();
+  const added = new Map<string, { -readonly [Name in keyof UseRow]: UseRow[Name] }>();
+  return {
+    know: (row: UseRow): void => void known.set(row.tenant_id, [...(known.get(row.tenant_id) ?? []), row]),
+    add: (tenant_id: string, day: string, credits: number): void => {
+      const row = added.get(`${tenant_id} ${day}`) ?? { tenant_id, day, used: 0 };
+      row.used += credits;
+      added.set(`${tenant_id} ${day}`, row);
+    },
+    of: (tenantId: string): readonly (readonly [string, number])[] =>
+      [
+        ...(known.get(tenantId) ?? []),
+        ...[...added.values()].filter((row) => row.tenant_id === tenantId),
+      ].map(({ day, used }) => [day, used]),
+    added: (): readonly UseRow[] => [...added.values()],
+  };
+};
+
 /** Rows that a fold works on: those given, and what is made known later. */
 export const keptWebhookRows = (known: { readonly webhooks: readonly WebhookRow[] }): TouchedRows => {
   const webhooks = marked<WebhookRow>(({ webhook_id }) => webhook_id);
   const deliveries = marked<DeliveryRow>(({ delivery_id }) => delivery_id);
   const used = marked<UsedRow>(({ tenant_id }) => tenant_id);
   const terms = marked<TermRow>(({ term }) => term);
+  const uses = usesByDay();
   const tenants = byTenant();
   const operators = new Set<string>();
   const index = (row: WebhookRow): void => {
@@ -105,11 +131,15 @@ export const keptWebhookRows = (known: { readonly webhooks: readonly WebhookRow[
     freePages: () => terms.get(TERM)?.pages ?? 0,
     putFreePages: (pages) => terms.put({ term: TERM, pages }),
     knowFreePages: (pages) => terms.know({ term: TERM, pages }),
+    usesOf: uses.of,
+    addUse: uses.add,
+    knowUse: uses.know,
     touched: () => ({
       webhooks: webhooks.touched(),
       deliveries: deliveries.touched(),
       used: used.touched(),
       terms: terms.touched(),
+      uses: uses.added(),
     }),
   };
 };
@@ -131,6 +161,9 @@ export interface WebhookRows {
   readonly putFreePagesUsed: (tenantId: string, used: number) => void;
   readonly freePages: () => number;
   readonly putFreePages: (pages: number) => void;
+  /** Credits that a tenant used, by UTC day. */
+  readonly usesOf: (tenantId: string) => Iterable<readonly [day: string, credits: number]>;
+  readonly addUse: (tenantId: string, day: string, credits: number) => void;
 }
 
 type WebhookEvent = ProjectedEventOf<
@@ -143,7 +176,15 @@ const settingsOf = ({ data }: ProjectedEventOf<'WebhookCreated' | 'WebhookChange
   for_operators: data.events.some((type) => OPERATOR_EVENT_TYPES.some((one) => one === type)),
   description: data.description,
   low_balance_credits: data.low_balance_credits,
+  low_balance_at: data.low_balance_at === undefined ? null : data.low_balance_at.join(' '),
 });
+
+/** The balances below which a webhook is told, in credits. */
+const levelsOf = (row: Pick<WebhookRow, 'low_balance_credits' | 'low_balance_at'>): readonly number[] =>
+  lowBalanceLevels({
+    low_balance_credits: row.low_balance_credits,
+    low_balance_at: row.low_balance_at?.split(' ').map(Number),
+  });
 
 const createdRow = (event: ProjectedEventOf<'WebhookCreated'>): WebhookRow => {
   const { webhook_id, tenant_id, created_at } = event.data;
@@ -278,14 +319,20 @@ const freePagesMessages = (rows: WebhookRows, event: ProjectedEvent): readonly M
     : [];
 };
 
+const noteUse = (rows: WebhookRows, event: ProjectedEvent): void => {
+  if (event.type !== 'CreditsBurned' || event.data.credits === 0) return;
+  rows.addUse(tenantToldOf(event) ?? '', event.data.created_at.slice(0, 10), event.data.credits);
+};
+
 const tell = (rows: WebhookRows, event: ProjectedEvent): void => {
+  noteUse(rows, event);
   const own = messageOf(event);
   const free = freePagesMessages(rows, event);
   const forOperators = own !== undefined && OPERATOR_EVENT_TYPES.includes(own.type);
   const tenant = tenantToldOf(event);
   const candidates = forOperators ? rows.forOperators() : tenant === null ? [] : rows.ofTenant(tenant);
   for (const webhook of [...candidates]) {
-    const balance = balanceMessages(event, webhook.low_balance_credits);
+    const balance = balanceMessages(event, levelsOf(webhook), () => rows.usesOf(tenant ?? ''));
     const messages = [...(own === undefined ? [] : [own]), ...balance, ...free];
     for (const [turn, message] of messages.entries())
       if (isWanted(webhook, message.type)) deliver(rows, { event, webhook }, { message, turn });
@@ -337,6 +384,8 @@ export const webhooks = table({
     for_operators: 'boolean',
     description: 'text?',
     low_balance_credits: 'int8?',
+    /** Several levels, with a space between. */
+    low_balance_at: 'text?',
     enabled: 'boolean',
     disabled_reason: 'text?',
     failing_since: 'text?',
@@ -397,7 +446,16 @@ export const webhookTerms = table({
   columns: { term: 'sorted', pages: 'int8' },
 });
 
+/** Credits that tenants used by UTC day: messages of a low balance say how long it lasts. */
+export const webhookUses = table({
+  name: 'webhook_uses',
+  key: ['tenant_id', 'day'],
+  columns: { tenant_id: 'sorted', day: 'sorted', used: 'int8 add' },
+  fillfactor: 50,
+});
+
 const readWebhook = rowReader(webhooks.columns);
+const readUse = rowReader(webhookUses.columns);
 const readDelivery = rowReader(webhookDeliveries.columns);
 
 const DELIVERY_EVENTS = [
@@ -430,7 +488,29 @@ const load = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]
     const readUsed = rowReader(webhookFreePages.columns);
     for (const row of (await tx.query(used, [tenants])).map(readUsed)) rows.knowUsed(row);
   }
+  await loadUses(tx, schema, { rows, events, webhooks: found.map(readWebhook) });
   return rows;
+};
+
+/** What tenants with levels used in the days that forecasts count. */
+const loadUses = async (
+  tx: SqlTx,
+  schema: string,
+  of: {
+    readonly rows: TouchedRows;
+    readonly events: readonly ProjectedEvent[];
+    readonly webhooks: readonly WebhookRow[];
+  },
+): Promise<void> => {
+  const made = only(of.events, 'WebhookCreated', 'WebhookChanged').map(({ data }) => data.tenant_id);
+  const levelled = of.webhooks.filter((row) => row.removed_at === null && levelsOf(row).length > 0);
+  const tenants = unique([...levelled.map(({ tenant_id }) => tenant_id), ...made]);
+  const days = of.events.flatMap(({ data }) => ('created_at' in data ? [data.created_at.slice(0, 10)] : []));
+  const first = days.reduce((a, b) => (a < b ? a : b), days[0] ?? '');
+  if (tenants.length === 0 || first === '') return;
+  const uses = `select * from ${schema}.webhook_uses where tenant_id = any($1::text[]) and day >= $2`;
+  for (const row of await tx.query(uses, [tenants, paceStart(first, PACE_DAYS_MAX)]))
+    of.rows.knowUse(readUse(row));
 };
 
 /** Puts whole rows in the place of those with the same key. */
@@ -449,6 +529,7 @@ const putWebhooks = replacing(webhooks);
 const putDeliveries = replacing(webhookDeliveries);
 const putUsed = replacing(webhookFreePages);
 const putTerms = replacing(webhookTerms);
+const addUses = upserting(webhookUses);
 
 const fold = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]): Promise<void> => {
   if (events.length === 0) return;
@@ -459,6 +540,7 @@ const fold = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]
   await putDeliveries(tx, schema, touched.deliveries);
   await putUsed(tx, schema, touched.used);
   await putTerms(tx, schema, touched.terms);
+  await addUses(tx, schema, touched.uses);
 };
 
 /** What pruning before $1 at $2 removes, of the tenant $3 or of all: whatever is still to be sent stays. */
@@ -489,7 +571,7 @@ export const prunableDeliveries = listing(
 /** Webhooks, and the messages sent or to be sent to each. */
 export const webhooksProjector: Projector = {
   name: 'webhooks',
-  version: 4,
+  version: 5,
   eventTypes: [
     ...TOLD_EVENTS,
     'CreditsBurned',
@@ -502,7 +584,7 @@ export const webhooksProjector: Projector = {
     ...DELIVERY_EVENTS,
     'DeliveriesPruned',
   ],
-  tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms],
+  tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms, webhookUses],
   apply: async (tx, { schema, events }) => {
     let from = 0;
     for (const [at, event] of events.entries()) {
@@ -522,7 +604,11 @@ interface WebhooksQuery extends Page {
   readonly tenant_id: string;
 }
 
-const readListed = rowReader(omit(webhooks.columns, 'position', 'for_operators', 'removed_at'));
+const readListedRow = rowReader(omit(webhooks.columns, 'position', 'for_operators', 'removed_at'));
+const readListed = (row: SqlRow) => {
+  const listed = readListedRow(row);
+  return { ...listed, low_balance_at: [...levelsOf(listed)] };
+};
 
 /** A tenant's webhooks, newest first, and how many there are in all. */
 export const webhooksOfTenant = paging(

@@ -23,7 +23,7 @@ import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts'
 import { reviewsOfTenant } from '../../projections/reviews.ts';
 import { reconciliation } from '../../projections/reconciliation.ts';
 import { configsOfTenant } from '../../projections/savedConfigs.ts';
-import { usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
+import { creditsUsedByDay, usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
 import { fullTags, usageOfTenantBy } from '../../projections/usageStats.ts';
 import type * as llm from '../../projections/llmCosts.ts';
 import type * as freeShare from '../../projections/llmCosts.ts';
@@ -75,6 +75,7 @@ export interface Queries {
   readonly usageStats: On<typeof usageStats>;
   readonly usageOfTenantBy: On<typeof usageOfTenantBy>;
   readonly fullTags: On<typeof fullTags>;
+  readonly creditsUsedByDay: On<typeof creditsUsedByDay>;
   readonly usageDaysOfTenant: On<typeof usageDaysOfTenant>;
   readonly tenants: On<typeof balances.tenants>;
   readonly reconciliation: On<typeof reconciliation>;
@@ -231,6 +232,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   usageStats: usageStats(sql),
   usageOfTenantBy: usageOfTenantBy(sql),
   fullTags: fullTags(sql),
+  creditsUsedByDay: creditsUsedByDay(sql),
   usageDaysOfTenant: usageDaysOfTenant(sql),
   tenants: tenants(sql),
   reconciliation: reconciliation(sql),

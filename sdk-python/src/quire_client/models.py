@@ -758,6 +758,14 @@ class BalanceLowMessageData(TypedDict):
     """Balance after it, in credits."""
     low_balance_credits: int
     """Threshold of `balance.low` in credits; null: it is never sent."""
+    days_left_at_7_days: int | None
+    """Whole days for which the credits last at the pace of the last 7 UTC days; null: none were
+    used in them.
+    """
+    days_left_at_28_days: int | None
+    """Whole days for which the credits last at the pace of the last 28 UTC days; null: none were
+    used in them.
+    """
 
 
 class BalanceResponse(TypedDict):
@@ -777,6 +785,14 @@ class BalanceResponse(TypedDict):
     """Whole credits."""
     free_pages_remaining: int
     """Free pages left in this calendar month (UTC)."""
+    days_left_at_7_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 7
+    UTC days, today included; null: none were used in them.
+    """
+    days_left_at_28_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 28
+    UTC days, today included; null: none were used in them.
+    """
     plan: Literal["free", "paid", "enterprise"]
     """The tenant's plan: it decides the free pages and what may be trained."""
     as_of: str
@@ -2268,6 +2284,8 @@ class CreatedWebhook(TypedDict):
     """A note for people; null if there is none."""
     low_balance_credits: int | None
     """Threshold of `balance.low` in credits; null: it is never sent."""
+    low_balance_at: list[int]
+    """Every level at which it is told of a low balance."""
     enabled: bool
     """Whether messages are sent to it."""
     disabled_reason: Literal["failing", "gone"] | None
@@ -7076,6 +7094,14 @@ class TenantInfoResponse(TypedDict):
     """Whole credits."""
     free_pages_remaining: int
     """Free pages left in this calendar month (UTC)."""
+    days_left_at_7_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 7
+    UTC days, today included; null: none were used in them.
+    """
+    days_left_at_28_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 28
+    UTC days, today included; null: none were used in them.
+    """
     plan: Literal["free", "paid", "enterprise"]
     """The tenant's plan: it decides the free pages and what may be trained."""
     as_of: str
@@ -8178,6 +8204,8 @@ class Webhook(TypedDict):
     """A note for people; null if there is none."""
     low_balance_credits: int | None
     """Threshold of `balance.low` in credits; null: it is never sent."""
+    low_balance_at: list[int]
+    """Every level at which it is told of a low balance."""
     enabled: bool
     """Whether messages are sent to it."""
     disabled_reason: Literal["failing", "gone"] | None
@@ -8228,6 +8256,10 @@ class WebhookChangeRequest(TypedDict):
     """A note for people."""
     low_balance_credits: NotRequired[int | None]
     """`balance.low` is sent each time the balance falls below this; null: never."""
+    low_balance_at: NotRequired[list[int]]
+    """Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance
+    falls below one of them; if it falls below several at once, for the lowest.
+    """
     enabled: NotRequired[bool]
     """Whether messages are sent to it."""
 
@@ -8272,6 +8304,10 @@ class WebhookCreateRequest(TypedDict):
     """A note for people."""
     low_balance_credits: NotRequired[int | None]
     """`balance.low` is sent each time the balance falls below this; null: never."""
+    low_balance_at: NotRequired[list[int]]
+    """Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance
+    falls below one of them; if it falls below several at once, for the lowest.
+    """
 
 
 class WebhookDelivery(TypedDict):

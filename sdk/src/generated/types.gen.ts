@@ -1278,6 +1278,14 @@ export type BalanceLowMessage = {
          * Threshold of `balance.low` in credits; null: it is never sent.
          */
         low_balance_credits: number;
+        /**
+         * Whole days for which the credits last at the pace of the last 7 UTC days; null: none were used in them.
+         */
+        days_left_at_7_days: number | null;
+        /**
+         * Whole days for which the credits last at the pace of the last 28 UTC days; null: none were used in them.
+         */
+        days_left_at_28_days: number | null;
     };
 };
 
@@ -1314,6 +1322,14 @@ export type BalanceResponse = {
      * Free pages left in this calendar month (UTC).
      */
     free_pages_remaining: number;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 7 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_7_days: number | null;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 28 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_28_days: number | null;
     /**
      * The tenant's plan: it decides the free pages and what may be trained.
      */
@@ -3715,6 +3731,10 @@ export type CreatedWebhook = {
      * Threshold of `balance.low` in credits; null: it is never sent.
      */
     low_balance_credits: number | null;
+    /**
+     * Every level at which it is told of a low balance.
+     */
+    low_balance_at: Array<number>;
     /**
      * Whether messages are sent to it.
      */
@@ -11816,6 +11836,14 @@ export type TenantInfoResponse = {
      */
     free_pages_remaining: number;
     /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 7 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_7_days: number | null;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 28 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_28_days: number | null;
+    /**
      * The tenant's plan: it decides the free pages and what may be trained.
      */
     plan: 'free' | 'paid' | 'enterprise';
@@ -13613,6 +13641,10 @@ export type Webhook = {
      */
     low_balance_credits: number | null;
     /**
+     * Every level at which it is told of a low balance.
+     */
+    low_balance_at: Array<number>;
+    /**
      * Whether messages are sent to it.
      */
     enabled: boolean;
@@ -13652,6 +13684,10 @@ export type WebhookChangeRequest = {
      */
     low_balance_credits?: number | null;
     /**
+     * Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance falls below one of them; if it falls below several at once, for the lowest.
+     */
+    low_balance_at?: Array<number>;
+    /**
      * Whether messages are sent to it.
      */
     enabled?: boolean;
@@ -13678,6 +13714,10 @@ export type WebhookCreateRequest = {
      * `balance.low` is sent each time the balance falls below this; null: never.
      */
     low_balance_credits?: number | null;
+    /**
+     * Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance falls below one of them; if it falls below several at once, for the lowest.
+     */
+    low_balance_at?: Array<number>;
 };
 
 export type WebhookDelivery = {
