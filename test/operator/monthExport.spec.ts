@@ -182,6 +182,34 @@ describe('exports of three generated years', () => {
     expect(uses).to.be.greaterThan(30);
   });
 
+  it('give the customer’s tags in FOCUS and in statements, with the credits that were used under them', async () => {
+    const expected: Record<string, number> = {};
+    for (const { type, data } of events) {
+      if (type !== 'CreditsBurned') continue;
+      const { team = '' } = (data['tags'] ?? {}) as Readonly<Record<string, string>>;
+      expected[team] = (expected[team] ?? 0) + Number(data['credits']);
+    }
+    const [first = '2026-01'] = months;
+    const found = { focus: {} as Record<string, number>, statements: {} as Record<string, number> };
+    const count = (what: keyof typeof found, tags: string | undefined, credits: string | undefined) => {
+      const { team = '' } = JSON.parse(tags === '' || tags === undefined ? '{}' : tags) as {
+        readonly team?: string;
+      };
+      found[what][team] = (found[what][team] ?? 0) + Math.abs(Number(credits));
+    };
+    for (let n = 0; n < MONTHS + 4; n += 1) {
+      const month = new Date(Date.UTC(Number(first.slice(0, 4)), Number(first.slice(5)) - 1 + n))
+        .toISOString()
+        .slice(0, 7);
+      for (const row of rowsIn((await write({ what: 'focus', month })).exported.file))
+        count('focus', row['Tags'], row['PricingQuantity']);
+      for (const row of rowsIn((await write({ what: 'statements', month })).exported.file))
+        if (row['kind'] === 'usage') count('statements', row['tags'], row['credits']);
+    }
+    expect(found).to.deep.equal({ focus: expected, statements: expected });
+    expect(Object.keys(expected)).to.have.members(['', 'a', 'b']);
+  });
+
   it('state balances that begin in each month where the one before it ended', async () => {
     let [posted, closedWith] = [0, '0'];
     for (const month of months) {

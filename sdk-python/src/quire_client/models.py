@@ -6897,7 +6897,7 @@ class StatementResponse(TypedDict):
     """
     items: list[StatementRow]
     """From the opening balance to the closing one: movements in the order of the log, then use by
-    project and key, the most first. Beyond 1,000 of each the rest is one row.
+    project, key and tags, the most first. Beyond 1,000 of each the rest is one row.
     """
     position: str | None
     """Position in the log up to which it counts: of the line under the month, once that is closed.
@@ -6937,6 +6937,8 @@ class StatementRow(TypedDict):
     """Project that the work is counted for; default `default`."""
     api_key_id: str | None
     """ID of the key that made the call; null if none did."""
+    tags: NotRequired[dict[str, str]]
+    """Tags of the use; left out if it has none."""
     count: int
     """Movements or operations that the row sums up; 0 for a balance."""
     pages: int

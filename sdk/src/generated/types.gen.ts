@@ -11503,7 +11503,7 @@ export type StatementResponse = {
      */
     closing_balance_credits: number;
     /**
-     * From the opening balance to the closing one: movements in the order of the log, then use by project and key, the most first. Beyond 1,000 of each the rest is one row.
+     * From the opening balance to the closing one: movements in the order of the log, then use by project, key and tags, the most first. Beyond 1,000 of each the rest is one row.
      */
     items: Array<StatementRow>;
     /**
@@ -11553,6 +11553,12 @@ export type StatementRow = {
      * ID of the key that made the call; null if none did.
      */
     api_key_id: string | null;
+    /**
+     * Tags of the use; left out if it has none.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * Movements or operations that the row sums up; 0 for a balance.
      */
