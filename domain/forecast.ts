@@ -15,7 +15,8 @@ export const paceStart = (day: string, days: number): string =>
 
 /**
  * Whole days for which credits last at a pace: ⌊credits × days ÷ used⌋, where `used` credits were burned within the
- * last `days` UTC days; at most `DAYS_LEFT_MAX`. 0 where nothing is left; null without use, which says nothing about the future.
+ * last `days` UTC days; at most `DAYS_LEFT_MAX`. 0 where nothing is left; null without use, which says nothing about
+ * the future.
  */
 export const daysLeft = (credits: number, used: number, days: number): number | null => {
   if (used <= 0) return null;

@@ -56,7 +56,7 @@ const MOVED = `
   ) n on n.grant_id = m.id
   where m.kind <> 'usage' and m.booked_at between $2 and $3`;
 
-/** Use of the month by project, key and tags, the most first. An operation with free and paid pages has two postings. */
+/** Use of the month by project, key and tags, the most first. One with free and paid pages has two postings. */
 const USED = `
   select project_id, api_key_id, tags, count(*) filter (where not (part = 0 and id like '%\\_free')) as count,
     sum(pages)::int8 as pages, sum(credits_delta)::int8 as credits,

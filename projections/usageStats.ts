@@ -242,7 +242,7 @@ export interface PivotQuery {
 const SUMS = { operations: 'int8', pages: 'int8', free_pages: 'int8', credits: 'int8' } as const;
 const readSums = rowReader(SUMS);
 
-/** `$1` tenant, `$2`–`$4` times with the key of each, `$5`–`$7` project, task and key, `$8` tags; then names of tags. */
+/** `$1` tenant, `$2`–`$4` times with their keys, `$5`–`$7` project, task and key, `$8` tags; then names of tags. */
 const pivotSql = (columns: readonly string[], groupCount: number): string => {
   const groups = Array.from({ length: groupCount }, (_, at) => String(at + 1)).join(', ');
   return `

@@ -23,7 +23,7 @@ import {
   whoOut,
 } from './schemas/basics.ts';
 import { routesOver } from '../server/routes.ts';
-import { withTags } from '../../domain/tags.ts';
+import { type Tags, withTags } from '../../domain/tags.ts';
 import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
 
 /** What these routes need. */
@@ -49,6 +49,8 @@ export interface ApiKeysDeps {
 }
 
 const { get, post, remove } = routesOver<ApiKeysDeps>();
+
+const shownTags = (tags: Tags | undefined) => ({ tags: tags ?? {} });
 
 const RANDOM_BYTES = 96;
 
@@ -213,8 +215,7 @@ export const createApiKey = post(
         type: 'value_error',
       });
     const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
-    const { tags = {} } = body;
-    const { position } = doneOr(await deps.apiKeys.issue({ ...record, ...withTags(tags) }, meta), {
+    const { position } = doneOr(await deps.apiKeys.issue({ ...record, ...withTags(body.tags) }, meta), {
       key_not_found: neverRejected,
     });
     await endWithMaker(deps, { caller, meta }, record);
@@ -224,7 +225,8 @@ export const createApiKey = post(
     await deps.reads.settle(ALL_TENANTS);
     deps.keys.forget(record.key_hash);
     const { key_id, prefix } = record;
-    return { key_id, key, prefix, tenant_id, role, name, tags, created_at: meta.now, expires_at };
+    const shown = { key_id, key, prefix, tenant_id, role, name, ...shownTags(body.tags) };
+    return { ...shown, created_at: meta.now, expires_at };
   },
 );
 

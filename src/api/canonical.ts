@@ -1,11 +1,10 @@
 import { operationBody } from './schemas/operationSchemas.ts';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
 import { validate } from '../server/request.ts';
 import {
   type CanonicalEnvelope,
   canonicalEnvelope,
-  canonicalResponse,
   CHANNEL_MEMBERS,
   conversionFormOf,
   envelopeByOperation,
@@ -234,6 +233,15 @@ const DOCUMENTED_ENVELOPE = envelopeByOperation({
   'inference.to_markdown': toMarkdownPayload,
   ...PIPELINE_PAYLOADS,
 });
+
+const canonicalResponse = z
+  .strictObject({
+    schema_version: z.literal('1.0'),
+    operation: z.string(),
+    request_id: z.string(),
+    result: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'CanonicalResponse' });
 
 const SCHEMA_VERSION = '1.0' as const;
 

@@ -77,8 +77,8 @@ const settings = {
     .optional()
     .meta({
       description:
-        'Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance falls below one ' +
-        'of them; if it falls below several at once, for the lowest.',
+        'Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance falls below ' +
+        'one of them; if it falls below several at once, for the lowest.',
     }),
 };
 
@@ -484,8 +484,8 @@ const TOLD: Readonly<Record<WebhookEventType, string>> = {
   'credits.received': 'Credits of another tenant were moved to this one.',
   'credits.adjusted': 'A person gave the tenant credits, or took some back.',
   'balance.low':
-    'The balance fell below a level of the webhook. It lasts for so many days at the pace of the last 7 and 28 UTC days; ' +
-    'null: nothing was used in them.',
+    'The balance fell below a level of the webhook. It lasts for so many days at the pace of the last 7 and 28 UTC ' +
+    'days; null: nothing was used in them.',
   'balance.exhausted': 'The balance fell to zero.',
   'free_pages.used_up': 'The last free page was used.',
   'key.created': 'The tenant has a new key.',

@@ -38,7 +38,7 @@ import {
   webhooks,
   webhookTerms,
   webhookUses,
-} from '../../projections/webhooks.ts';
+} from '../../projections/webhookRows.ts';
 
 const placeOf = (batchId: string, index: number): string => `${batchId}/${String(index)}`;
 
@@ -486,6 +486,11 @@ const knownDeliveries = (emit: Emit) => {
   };
 };
 
+const levelsOf = ({ low_balance_credits: one, low_balance_at: several }: WebhookRow): readonly number[] => {
+  if (several !== null) return several.split(' ').map(Number);
+  return one === null ? [] : [Number(one)];
+};
+
 /** Webhooks, and what each was to be told. */
 export const webhookRows: ExpectedModel = {
   name: 'webhooks',
@@ -498,9 +503,7 @@ export const webhookRows: ExpectedModel = {
       if (event.type === 'CreditsBurned') uses.add(event);
       const told = event.type === 'CreditsBurned' ? free.use(event) : [];
       for (const row of known.about(own?.type, tenant)) {
-        const one = row.low_balance_credits === null ? [] : [Number(row.low_balance_credits)];
-        const levels = row.low_balance_at?.split(' ').map(Number) ?? one;
-        const balance = balanceMessages(event, levels, () => uses.of(tenant ?? ''));
+        const balance = balanceMessages(event, levelsOf(row), () => uses.of(tenant ?? ''));
         const messages = [...(own === undefined ? [] : [own]), ...balance, ...told];
         for (const [turn, message] of messages.entries())
           if (isWanted(row, message.type)) deliveries.add({ ...deliveryRow(event, row, message), turn });

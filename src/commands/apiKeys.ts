@@ -46,7 +46,7 @@ export type KeyRecord = IssueApiKey['data'];
 export interface ApiKeys {
   /** Opens the tenant's account first, so that a tenant exists from its first key. */
   issue(key: Omit<KeyRecord, 'replaces'>, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
-  /** Issues `next` with the tags of `keyId`, which it lets run out at `expiresAt`. The outcome is that of the old key. */
+  /** Issues `next` with the tags of `keyId`, and lets that run out at `expiresAt`. The outcome is of the old key. */
   rotate(keyId: string, rotation: KeyRotation, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
   revoke(keyId: string, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
   /** From the log. `key` null: there is no such key. */

@@ -274,6 +274,16 @@ const stored = async (
   return elapsedMs() > STORED_MAX_MS ? undefined : digest;
 };
 
+/** Who asked, and with which tags, as the hold says it: another key of the tenant may have been first. */
+const whoseWork = (
+  { caller, tags }: Named['bill'],
+  hold: PlacedHold,
+): Pick<AcceptedOperation, 'api_key_id' | 'api_key_role' | 'tags'> => ({
+  api_key_id: hold.api_key_id ?? caller.key_id,
+  api_key_role: caller.role,
+  ...withTags(hold.hold_id === null ? tags : hold.tags),
+});
+
 /** The file and the request first, then the event: an operation that is known can be done. */
 const enqueued = async (
   deps: AcceptDeps,
@@ -297,8 +307,7 @@ const enqueued = async (
         ...sentBytes(request),
         fingerprint: idempotency?.fingerprint ?? '',
         ...{ hold_id: hold.hold_id, free: hold.free, correlation_id },
-        ...{ api_key_id: hold.api_key_id ?? caller.key_id, api_key_role: caller.role },
-        ...withTags(hold.hold_id === null ? bill.tags : hold.tags),
+        ...whoseWork(bill, hold),
         ...{ accepted_at: meta.now, expires_at: laterBy(meta.now, DAY_MS) },
       },
     },

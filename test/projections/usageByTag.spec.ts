@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { usageStatsRows } from '../../src/audit/expectedUsage.ts';
-import type { AuditedEvent } from '../../src/audit/auditedEvent.ts';
 import { dayEndIn, dayIn, dayStartIn } from '../../domain/kernel/timeZones.ts';
 import { sortedTags, type Tags } from '../../domain/tags.ts';
 import { propertyRuns, prove } from '../../engine/test/support/properties.ts';
@@ -187,7 +186,7 @@ describe('usage by several groups at once', () => {
           const fold = usageStatsRows.start((to, row) => {
             if (to.name === table.name) rows.push(row);
           }, new Set());
-          for (const event of events) fold.apply(event as unknown as AuditedEvent);
+          for (const event of events) fold.apply(event);
           fold.finish();
           const found = await sql.query(`select * from read.${table.name}`);
           const told = (row: object) =>

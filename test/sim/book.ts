@@ -324,6 +324,14 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
       say('book', `${what} is for ${String(pages)} pages, and ${JSON.stringify(reading)} was delivered`);
   };
 
+  /** Adds what was burned to the tags of what was asked for. */
+  const sortCost = (tenant: string, { order, credits }: Hold): void => {
+    for (const [name, value] of Object.entries(order.tags ?? {})) {
+      const of = `${tenant} ${name}:${value}`;
+      byTag.set(of, (byTag.get(of) ?? 0) + credits);
+    }
+  };
+
   const burned = (tenant: string, { data }: Entry): void => {
     const [account, operation] = [accountOf(tenant), textIn(data, 'operation_id')];
     const what = `the burn for ${operation} of ${tenant}`;
@@ -343,8 +351,7 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     differs(`free pages of ${what}`, hold.free, data['free_pages']);
     differs(`credits of ${what}`, credits, data['credits']);
     account.balance -= credits;
-    for (const [name, value] of Object.entries(hold.order.tags ?? {}))
-      byTag.set(`${tenant} ${name}:${value}`, (byTag.get(`${tenant} ${name}:${value}`) ?? 0) + credits);
+    sortCost(tenant, hold);
     account.freeUsed += hold.free;
     paid.set(operation, { tenant, credits, pages: hold.pages, reading });
   };

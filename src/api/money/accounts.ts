@@ -97,8 +97,8 @@ const daysLeftOut = (days: number) =>
     .nullable()
     .meta({
       description:
-        `Whole days for which the available credits last, if as many are used a day as in the last ${String(days)} UTC ` +
-        'days, today included; null: none were used in them.',
+        `Whole days for which the available credits last, if as many are used a day as in the last ${String(days)} ` +
+        'UTC days, today included; null: none were used in them.',
     });
 
 const balanceMembers = {

@@ -51,7 +51,8 @@ const GROUP_PATTERN = `^(${PIVOT_GROUPS.join('|')}|${TAG}[a-z][a-z0-9_.-]{0,39})
 
 const groupsIn = several(
   { pattern: GROUP_PATTERN },
-  'By what to group, in this order; send it several times for several groups. `tag:<name>` groups by the values of a tag.',
+  'By what to group, in this order; send it several times for several groups. `tag:<name>` groups by the values of a ' +
+    'tag.',
 ).transform((given, context): readonly Pivot[] => {
   const groups = given.map(pivotOf);
   const isTwice = new Set(given).size < given.length;
@@ -176,9 +177,9 @@ export const getUsageOfTenant = get(
   {
     summary: "A tenant's consumption, by several groups at once",
     description:
-      'By day, operation, project, task, key and tags, in the days of `time_zone`, at most 366; the last 30 if they ' +
-      `are left out. An answer has at most ${PIVOT_ROWS_MAX.toLocaleString('en')} rows. Adjustments and transfers are ` +
-      'no consumption. Its sums are those of the ledger.',
+      'By day, operation, project, task, key and tags, in the days of `time_zone`, at most 366; the last 30 if ' +
+      `they are left out. An answer has at most ${PIVOT_ROWS_MAX.toLocaleString('en')} rows. Adjustments and ` +
+      'transfers are no consumption. Its sums are those of the ledger.',
     access: 'any',
     tenant: 'path',
     bucket: 'heavy',

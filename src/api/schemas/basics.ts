@@ -190,8 +190,8 @@ const tagComplaint = (name: string, value: string): string | undefined => {
 
 const TAGS =
   'Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of ' +
-  'lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the ' +
-  'log permanently, as project and task do: use IDs, not names of people.';
+  'lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in ' +
+  'the log permanently, as project and task do: use IDs, not names of people.';
 
 /** Tags of a request, sorted; undefined for none. */
 const checkedTags = z
@@ -221,7 +221,9 @@ export const tagsIn = checkedTags.meta({ description: TAGS, 'x-wire': TAGS_SHOWN
 
 /** Default tags of a key or a config. */
 export const defaultTagsIn = checkedTags.meta({
-  description: `Tags of all work that does not name others; those of a request win by name, then those of its config. ${TAGS}`,
+  description:
+    'Tags of all work that does not name others; those of a request win by name, then those of its config. ' +
+    TAGS,
   'x-wire': TAGS_SHOWN,
 });
 

@@ -572,12 +572,3 @@ export const toMarkdownPayload = z.strictObject({
   ocr: ocrChannelIn.nullish(),
   ...channelFields('ocr'),
 });
-
-export const canonicalResponse = z
-  .strictObject({
-    schema_version: z.literal('1.0'),
-    operation: z.string(),
-    request_id: z.string(),
-    result: z.record(z.string(), z.unknown()),
-  })
-  .meta({ id: 'CanonicalResponse' });

@@ -82,7 +82,7 @@ describe('webhooks', () => {
     ]);
   });
 
-  it('tell once of a balance that comes down below several levels at once, and for how many days it lasts', async () => {
+  it('tell once of a balance that falls below several levels at once, and for how many days it lasts', async () => {
     const { tenant_id, moved, sent, call } = await newTenant({
       events: ['balance.low'],
       low_balance_at: [100, 6_000, 1_000],
