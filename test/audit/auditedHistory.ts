@@ -244,7 +244,7 @@ const pipelines = async (api: Client, { log, objects }: Parts, tenant_id: string
 const waitingOperations = async (api: Client, tenant_id: string): Promise<void> => {
   const key = await api.newKey(tenant_id);
   const accepted = async () => {
-    const form = formOf({ schema: INVOICE_SCHEMA, tags: TAGS }, INVOICE);
+    const form = formOf({ schema: INVOICE_SCHEMA }, INVOICE);
     const reply = await api.call('post', '/v1/extract', { key, form, headers: { prefer: 'respond-async' } });
     expect(reply.status, reply.text).to.equal(202);
     return String(reply.body['operation_id']);
