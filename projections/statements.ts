@@ -167,7 +167,8 @@ const documented = finding(
   `select ${Object.keys(SHOWN)
     .map((name) => SHOWN_AS[name] ?? `g.${name}`)
     .join(', ')},
-     l.tax_rate, l.tax_country, abs(l.vat_amount_minor) as vat_amount_minor, abs(l.net_amount_minor) as net_amount_minor,
+     l.tax_rate, l.tax_country,
+     abs(l.vat_amount_minor) as vat_amount_minor, abs(l.net_amount_minor) as net_amount_minor,
      ${ordinalOf('g')} as ordinal, ${ordinalOf('s')} as sale_ordinal, ${ordinalOf('r')} as refund_ordinal
    from read.grants g
    join read.payment_lines l on l.position = g.position and l.line = 0
@@ -182,6 +183,8 @@ const documented = finding(
   }),
 );
 
+type Documented = NonNullable<Awaited<ReturnType<ReturnType<typeof documented>>>>;
+
 /**
  * What each fact corrects. A new tax has two lines, which take off what had no tax, or another, and add it again with
  * it: the last of them has the new tax.
@@ -193,8 +196,8 @@ const corrected = listing(
    from read.payment_lines
    where tenant_id = $1 and sale_id = $2 and kind = 'correction' and side = $3 and position > $4
    group by position, booked_at order by position`,
-  (tenantId: string, saleId: string, side: 'sale' | 'refund', position: bigint) => [
-    ...[tenantId, saleId, side, position],
+  ({ tenant_id, grant_id, original_grant_id: sale, position }: Documented) => [
+    ...[tenant_id, sale ?? grant_id, sale === null ? 'sale' : 'refund', position],
   ],
   rowReader({ position: 'position', booked_at: 'text', ...TAX, vat_amount_minor: 'int8', lines: 'int8' }),
 );
@@ -203,11 +206,8 @@ const corrected = listing(
 export const documentedPayment = (sql: SqlTx) => async (grantId: string) => {
   const payment = await documented(sql)(grantId);
   if (payment === undefined) return undefined;
-  const { tenant_id, grant_id, original_grant_id, position } = payment;
-  const side = original_grant_id === null ? 'sale' : 'refund';
   let known: Readonly<RowOf<typeof TAX>> = payment;
-  const facts = await corrected(sql)(tenant_id, original_grant_id ?? grant_id, side, position);
-  const corrections = facts.flatMap(({ lines, ...told }) => {
+  const corrections = (await corrected(sql)(payment)).flatMap(({ lines, ...told }) => {
     const isOther = told.tax_rate !== known.tax_rate || told.tax_country !== known.tax_country;
     if (told.vat_amount_minor === 0 && !(lines > 1 && isOther)) return [];
     known = told;

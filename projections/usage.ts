@@ -444,7 +444,10 @@ const movedParameters = ({ tenant_id, start, end, time_zone }: UsageDaysQuery): 
   const later = new Date(Date.parse(last) + 1).toISOString();
   return [
     ...[tenant_id, `${last.slice(0, 10)}T23:59:59.999Z`, TOGETHER, from],
-    ...[[...days.map(({ day }) => day), LATER], [...days.map((day) => day.from), later]],
+    ...[
+      [...days.map(({ day }) => day), LATER],
+      [...days.map((day) => day.from), later],
+    ],
   ];
 };
 

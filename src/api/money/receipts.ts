@@ -82,22 +82,26 @@ const correctionOut = z
     tax_country: z.string().nullable(),
     position: z.string().meta({ description: 'Position of its event in the log.' }),
   })
-  .meta({ id: 'ReceiptCorrection', description: 'Tax of a payment that was told after its month was closed.' });
+  .meta({
+    id: 'ReceiptCorrection',
+    description: 'Tax of a payment that was told after its month was closed.',
+  });
 
 const receiptResponse = z
   .strictObject({
     log_id: logIdOut,
     ...receiptFigures,
     corrections: z.array(correctionOut).meta({
-      description: 'VAT, its rate and country as told after the month of the document was closed, the oldest first.',
+      description:
+        'VAT, its rate and country as told after the month of the document was closed, the oldest first.',
     }),
     invoice_ref: z.string().nullable(),
     customer: customerOut,
     seller: sellerOut,
     digest: z.string().meta({
       description:
-        'SHA-256 as canonical JSON (RFC 8785) of all members but log_id, corrections, invoice_ref, customer, seller and ' +
-        'digest.',
+        'SHA-256 as canonical JSON (RFC 8785) of all members but log_id, corrections, invoice_ref, customer, seller ' +
+        'and digest.',
     }),
   })
   .meta({ id: 'ReceiptResponse' });

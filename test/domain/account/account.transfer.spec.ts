@@ -1,6 +1,15 @@
 import { account } from '../../../domain/account/account.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
-import { charge, hold, receive, refund, richest, sell, send, TENANT } from '../../support/money/moneyCommands.ts';
+import {
+  charge,
+  hold,
+  receive,
+  refund,
+  richest,
+  sell,
+  send,
+  TENANT,
+} from '../../support/money/moneyCommands.ts';
 import { expect } from 'chai';
 import { specFor } from '../../support/specFor.ts';
 

@@ -271,7 +271,8 @@ describe('a closed month', () => {
       expect(reply.status, reply.text).to.equal(200);
       return reply.body;
     };
-    const sell = (facts: Body) => post('/v1/billing/credits', { ...sale, gross_amount_minor: 1000, ...facts });
+    const sell = (facts: Body) =>
+      post('/v1/billing/credits', { ...sale, gross_amount_minor: 1000, ...facts });
     const refund = (provider_txn_id: string) =>
       post('/v1/billing/refunds', {
         ...{ tenant_id: 'late-vat', provider: 'stripe', provider_txn_id, gross_amount_minor: 200 },

@@ -159,7 +159,9 @@ describe('the usage of each day', () => {
             balance_credits: rows.find((row) => dayOf(row) <= day)?.balance_after ?? 0,
           });
           const charges = within.filter(({ kind }) => kind === 'usage').length;
-          expect(found.categories.map(({ operations }) => operations)).to.deep.equal(charges > 0 ? [charges] : []);
+          expect(found.categories.map(({ operations }) => operations)).to.deep.equal(
+            charges > 0 ? [charges] : [],
+          );
         }
       }),
       propertyRuns(0.2),
