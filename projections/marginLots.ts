@@ -1,40 +1,21 @@
 import { pick, textOf, wholeOf } from './engine/table.ts';
-import type { Lot, TenantLots } from '../domain/margin.ts';
+import type { TenantLots } from '../domain/margin.ts';
 import { only, type ProjectedEvent, type SqlTx, tenantOf } from './engine/ports.ts';
-import { bulk, updating, upserting } from './engine/bulk.ts';
+import { bulk, upserting } from './engine/bulk.ts';
 import { lotOfRow, rowOfLot, type Transit } from './marginRows.ts';
 import { marginDeficits, marginLots } from './marginTables.ts';
 
-/** Whether a lot differs from how it was saved by its use alone, as after a burn: all else is the same objects. */
-const isUsedOnly = (was: Lot, lot: Lot): boolean =>
-  was.values === lot.values &&
-  was.booking === lot.booking &&
-  was.credits === lot.credits &&
-  was.issued === lot.issued &&
-  was.money === lot.money &&
-  was.refunded === lot.refunded &&
-  was.disputed === lot.disputed;
-
-type LotRow = ReturnType<typeof rowOfLot>;
-
-/** Rows of the lots that a batch made or changed, and those of which it used credits and did no more. */
+/** Rows of the lots that a batch changed or made. */
 const changedLots = (
   before: ReadonlyMap<string, TenantLots>,
   after: ReadonlyMap<string, TenantLots>,
-): { readonly changed: readonly LotRow[]; readonly used: readonly Pick<LotRow, (typeof USED)[number]>[] } => {
-  const changed: LotRow[] = [];
-  const used: Pick<LotRow, (typeof USED)[number]>[] = [];
-  for (const [tenant_id, { lots }] of after) {
-    const known = new Map(before.get(tenant_id)?.lots.map((lot) => [lot.lot_id, lot]));
-    for (const lot of lots) {
-      const was = known.get(lot.lot_id);
-      if (was === lot) continue;
-      if (was !== undefined && isUsedOnly(was, lot))
-        used.push({ tenant_id, lot_id: lot.lot_id, used: lot.used });
-      else changed.push(rowOfLot(tenant_id, lot));
-    }
+): readonly ReturnType<typeof rowOfLot>[] => {
+  const rows: ReturnType<typeof rowOfLot>[] = [];
+  for (const [tenant, { lots }] of after) {
+    const known = new Set(before.get(tenant)?.lots);
+    for (const lot of lots) if (!known.has(lot)) rows.push(rowOfLot(tenant, lot));
   }
-  return { changed, used };
+  return rows;
 };
 
 /** Deficits that a batch changed. */
@@ -46,9 +27,7 @@ const changedDeficits = (
     deficit === (before.get(tenant_id)?.deficit ?? 0) ? [] : [{ tenant_id, credits: deficit }],
   );
 
-const USED = ['tenant_id', 'lot_id', 'used'] as const;
 const saveLots = upserting(marginLots);
-const saveUse = updating(marginLots, ...USED);
 const saveDeficits = upserting(marginDeficits);
 const wanted = bulk(pick(marginLots.columns, 'tenant_id'));
 const named = bulk(pick(marginLots.columns, 'tenant_id', 'lot_id'));
@@ -135,9 +114,7 @@ export const saveLotsOf = async (
   }: { readonly before: ReadonlyMap<string, TenantLots>; readonly after: ReadonlyMap<string, TenantLots> },
 ): Promise<void> => {
   const missing = changedDeficits(before, after);
-  const { changed, used } = changedLots(before, after);
-  await saveLots(tx, schema, changed);
-  await saveUse(tx, schema, used);
+  await saveLots(tx, schema, changedLots(before, after));
   await saveDeficits(tx, schema, missing);
   if (missing.length > 0) await tx.query(CLEAR_DEFICITS(schema));
 };
