@@ -7,7 +7,7 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
-import { recordDispute, reverseRefund, type ReversalsDeps } from './money/reversals.ts';
+import { getPayment, recordDispute, reverseRefund, type ReversalsDeps } from './money/reversals.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './money/credits.ts';
 import {
   cancelTrainingJob,
@@ -277,6 +277,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getBillingRates,
     getCreditPrices,
     getQuote,
+    getPayment,
     getReceipt,
     getStatement,
     getTenantInfo,

@@ -36,6 +36,7 @@ import type { ServiceStateBody } from '../api/schemas/serviceSchemas.ts';
 import { projectionsStatus } from '../operator/log.ts';
 import { openClaims } from '../operator/records.ts';
 import { claimantOf } from '../commands/money/paymentClaims.ts';
+import { paymentNamed } from '../commands/money/payments.ts';
 import { broughtBackFor, transferCredits } from '../commands/money/transfers.ts';
 import { convertDocument } from '../commands/convert.ts';
 import { operations } from '../commands/operations.ts';
@@ -239,7 +240,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     sellCredits: sellCredits(sales),
     ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
     refundCredits: refundCredits(sales),
-    recordDispute: recordDispute(sales),
+    ...{ recordDispute: recordDispute(sales), paymentNamed: paymentNamed(sales) },
     transferCredits: transferCredits(sales),
     reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
     ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },

@@ -126,6 +126,8 @@ import type {
   GetOperationResponses,
   GetOutcomesData,
   GetOutcomesResponses,
+  GetPaymentData,
+  GetPaymentResponses,
   GetPricingData,
   GetPricingResponses,
   GetQuoteData,
@@ -340,6 +342,7 @@ export const CALLS = {
   getOpenApi: { method: 'GET', path: '/openapi.json' },
   getOperation: { method: 'GET', path: '/v1/operations/{operation_id}' },
   getOutcomes: { method: 'GET', path: '/v1/documents/outcomes' },
+  getPayment: { method: 'GET', path: '/v1/billing/payments/{provider}/{provider_txn_id}' },
   getPricing: { method: 'GET', path: '/v1/pricing/{model_name}' },
   getQuote: { method: 'GET', path: '/v1/billing/quote' },
   getRateLimits: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
@@ -851,6 +854,13 @@ export interface Api {
    * Covers those requested from `from_date` to `to_date`, both inclusive, and lists the last 20 that failed. At most the newest 10,000 are counted. Requests that were refused before work began are not included.
    */
   getOutcomes(input: Input<GetOutcomesData>, options?: CallOptions): Promise<Answer<GetOutcomesResponses>>;
+
+  /**
+   * A sale, refund, dispute or reversal by its name at the provider.
+   *
+   * Of any tenant, as the log has it at this moment: what was answered before is there. A provider is found in any case of its letters.
+   */
+  getPayment(input: Input<GetPaymentData>, options?: CallOptions): Promise<Answer<GetPaymentResponses>>;
 
   /**
    * The price of a model.

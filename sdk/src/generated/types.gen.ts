@@ -492,7 +492,7 @@ export type ApiKeyCreateRequest = {
     /**
      * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
      */
-    role?: 'tenant' | 'service' | 'admin';
+    role?: 'tenant' | 'service' | 'seller' | 'admin';
     /**
      * What the key is for: a note for people.
      */
@@ -523,7 +523,7 @@ export type ApiKeyCreateResponse = {
     /**
      * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
      */
-    role: 'tenant' | 'service' | 'admin';
+    role: 'tenant' | 'service' | 'seller' | 'admin';
     /**
      * A name for people.
      */
@@ -562,7 +562,7 @@ export type ApiKeyList = {
         /**
          * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
          */
-        role: 'tenant' | 'service' | 'admin';
+        role: 'tenant' | 'service' | 'seller' | 'admin';
         /**
          * A name for people.
          */
@@ -6627,7 +6627,7 @@ export type KeyCreatedMessage = {
         /**
          * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
          */
-        role: 'tenant' | 'service' | 'admin';
+        role: 'tenant' | 'service' | 'seller' | 'admin';
         /**
          * When the key ends, RFC 3339; null: never.
          */
@@ -6878,7 +6878,7 @@ export type LedgerItem = {
         /**
          * Role of the key.
          */
-        role: 'tenant' | 'service' | 'admin' | 'system';
+        role: 'tenant' | 'service' | 'seller' | 'admin' | 'system';
     } | null;
 };
 
@@ -7769,6 +7769,92 @@ export type MonthNotReopenableProblem = {
 };
 
 /**
+ * A payment as it is booked; amounts are never below 0.
+ */
+export type NamedPayment = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Its kind.
+     */
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal';
+    /**
+     * ID of the sale, the refund, the dispute or the reversal.
+     */
+    grant_id: string;
+    /**
+     * The sale; null: it is the sale.
+     */
+    original_grant_id: string | null;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Sold (the bonus among them), taken back, or given back again: never below 0.
+     */
+    credits: number;
+    /**
+     * Whole credits.
+     */
+    bonus_credits: number;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number | null;
+    /**
+     * Taken off the list price, in minor units.
+     */
+    discount_minor: number;
+    /**
+     * VAT in minor units of `currency`.
+     */
+    vat_amount_minor: number;
+    /**
+     * What the payment provider kept, in minor units of `currency`.
+     */
+    provider_fee_minor: number;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+    /**
+     * Of a dispute; null: it is none.
+     */
+    dispute_status: 'opened' | 'won' | 'lost' | null;
+    /**
+     * Fee that the provider kept for a dispute.
+     */
+    dispute_fee_minor: number;
+    /**
+     * Whole credits.
+     */
+    refunded_credits: number;
+    /**
+     * Money given back so far, in minor units of `currency`.
+     */
+    refunded_amount_minor: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    occurred_at: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+};
+
+/**
  * There is no such route. RFC 9457; what to do: /docs/problems/not_found.
  */
 export type NotFoundProblem = {
@@ -8594,6 +8680,36 @@ export type PaymentList = {
      * Send it as `cursor` to get the next page; null on the last one.
      */
     next_cursor: string | null;
+};
+
+/**
+ * There is no such payment. RFC 9457; what to do: /docs/problems/payment_not_found.
+ */
+export type PaymentNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/payment_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such payment';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'payment_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
 };
 
 export type PaymentSum = {
@@ -13600,9 +13716,13 @@ export type ListDeploymentsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -13661,11 +13781,13 @@ export type ActivateDeploymentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -14000,9 +14122,13 @@ export type CancelBatchErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `batch_not_found`
      */
@@ -14064,9 +14190,13 @@ export type CancelEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `run_not_found`
      */
@@ -14128,9 +14258,13 @@ export type CancelOperationErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `operation_not_found`
      */
@@ -14192,9 +14326,13 @@ export type CancelTrainingJobErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `job_not_found`
      */
@@ -14289,11 +14427,13 @@ export type CanonicalErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`, `plan_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `plan_required`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -14442,9 +14582,13 @@ export type RemoveWebhookErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -14505,6 +14649,10 @@ export type GetWebhookErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `webhook_not_found`
      */
@@ -14647,11 +14795,13 @@ export type ChargeExamplesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'plan_required';
@@ -14956,9 +15106,13 @@ export type CountPagesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -15257,9 +15411,13 @@ export type ListBatchesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -15332,11 +15490,13 @@ export type CreateBatchErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -15578,9 +15738,13 @@ export type ListEvaluationRunsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -15653,11 +15817,13 @@ export type CreateEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -15769,9 +15935,13 @@ export type ListEvaluationSetsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -15842,11 +16012,13 @@ export type CreateEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -16057,9 +16229,13 @@ export type EndSessionErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `validation_error`
      */
@@ -16143,9 +16319,11 @@ export type CreateSessionErrors = {
      */
     401: InvalidApiKeyProblem;
     /**
-     * `cross_site_request`, `https_required`
+     * `admin_required`, `cross_site_request`, `https_required`
      */
     403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
         code: 'https_required';
@@ -16241,9 +16419,13 @@ export type ListTrainingJobsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -16316,11 +16498,13 @@ export type CreateTrainingJobErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'plan_required';
@@ -16442,9 +16626,13 @@ export type ListWebhooksErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -16503,15 +16691,15 @@ export type CreateWebhookErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `admin_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
-        code: 'tenant_mismatch';
-    } & TenantMismatchProblem) | ({
         code: 'admin_required';
-    } & AdminRequiredProblem);
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `webhook_not_found`
      */
@@ -16605,9 +16793,13 @@ export type DecideReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -16897,9 +17089,13 @@ export type EraseDocumentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `document_not_found`
      */
@@ -17068,11 +17264,13 @@ export type ExtractErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -17532,9 +17730,13 @@ export type GetBalanceErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -17603,9 +17805,13 @@ export type GetBalanceAtErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -17664,6 +17870,10 @@ export type GetBatchErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `batch_not_found`
      */
@@ -17727,6 +17937,10 @@ export type GetBatchResultsErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `batch_not_found`
      */
@@ -17928,6 +18142,10 @@ export type GetBillingRatesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `validation_error`
      */
     422: HttpValidationError;
@@ -18124,6 +18342,10 @@ export type GetConfigErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `config_not_found`
      */
@@ -18412,9 +18634,13 @@ export type GetCurrentDeploymentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `deployment_not_found`
      */
@@ -18611,6 +18837,10 @@ export type GetEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `run_not_found`
      */
     404: RunNotFoundProblem;
@@ -18676,6 +18906,10 @@ export type GetEvaluationRunDocumentErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `run_not_found`, `document_not_found`
      */
@@ -18747,6 +18981,10 @@ export type GetEvaluationRunFileErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `run_not_found`, `document_not_found`
      */
     404: ({
@@ -18813,9 +19051,13 @@ export type RemoveEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `set_not_found`
      */
@@ -18881,6 +19123,10 @@ export type GetEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `set_not_found`
      */
     404: SetNotFoundProblem;
@@ -18938,6 +19184,10 @@ export type GetEvaluationSetExamplesErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `set_not_found`
      */
@@ -19485,6 +19735,10 @@ export type GetOperationErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `operation_not_found`
      */
     404: OperationNotFoundProblem;
@@ -19551,9 +19805,13 @@ export type GetOutcomesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -19591,6 +19849,72 @@ export type GetOutcomesResponses = {
 
 export type GetOutcomesResponse = GetOutcomesResponses[keyof GetOutcomesResponses];
 
+export type GetPaymentData = {
+    body?: never;
+    path: {
+        /**
+         * Name of the payment provider or the model's provider, in small letters.
+         */
+        provider: string;
+        /**
+         * Together with the provider it identifies this payment, for ever and across tenants.
+         */
+        provider_txn_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/payments/{provider}/{provider_txn_id}';
+};
+
+export type GetPaymentErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `payment_not_found`
+     */
+    404: PaymentNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetPaymentError = GetPaymentErrors[keyof GetPaymentErrors];
+
+export type GetPaymentResponses = {
+    /**
+     * Success.
+     */
+    200: NamedPayment;
+};
+
+export type GetPaymentResponse = GetPaymentResponses[keyof GetPaymentResponses];
+
 export type GetPricingData = {
     body?: never;
     path: {
@@ -19612,6 +19936,10 @@ export type GetPricingErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `model_pricing_not_found`
      */
@@ -19655,7 +19983,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'payment_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -19729,9 +20057,13 @@ export type GetQuoteErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -19819,6 +20151,10 @@ export type GetReceiptErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `receipt_not_found`
      */
@@ -20074,6 +20410,10 @@ export type GetReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `review_not_found`
      */
     404: ReviewNotFoundProblem;
@@ -20131,6 +20471,10 @@ export type GetReviewFileErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `review_not_found`
      */
@@ -20256,9 +20600,13 @@ export type GetStatementErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20392,9 +20740,13 @@ export type GetTenantInfoErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20454,9 +20806,13 @@ export type GetTrainingExamplesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `charge_required`
+     * `admin_required`, `charge_required`
      */
-    403: ChargeRequiredProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'charge_required';
+    } & ChargeRequiredProblem);
     /**
      * `job_not_found`
      */
@@ -20519,6 +20875,10 @@ export type GetTrainingJobErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `job_not_found`
      */
@@ -20594,9 +20954,13 @@ export type GetTrainingQuoteErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20669,9 +21033,13 @@ export type GetUsageDaysErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20809,9 +21177,13 @@ export type ReleaseReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -20877,9 +21249,13 @@ export type LeaseReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -21058,9 +21434,13 @@ export type ListArtifactsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21337,9 +21717,13 @@ export type ListConfigsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21542,9 +21926,13 @@ export type ListDocumentsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21703,9 +22091,13 @@ export type ListGrantsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21949,9 +22341,13 @@ export type ListOperationsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22137,9 +22533,13 @@ export type ListReviewsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22262,9 +22662,13 @@ export type ListStatementsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22357,9 +22761,13 @@ export type ListTenantLedgerErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22530,9 +22938,13 @@ export type ListUsageErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22616,6 +23028,10 @@ export type ListWebhookDeliveriesErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `webhook_not_found`
      */
@@ -22785,11 +23201,13 @@ export type OcrToMarkdownErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -22916,11 +23334,13 @@ export type PresignUploadErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -23362,9 +23782,13 @@ export type RejectReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -23450,9 +23874,13 @@ export type RemoveUploadErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `document_not_found`
      */
@@ -23602,9 +24030,13 @@ export type ReopenReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -23674,9 +24106,13 @@ export type ResendWebhookDeliveryErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`, `delivery_not_found`
      */
@@ -23994,9 +24430,13 @@ export type RotateWebhookSecretErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -24279,11 +24719,13 @@ export type ToMarkdownErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';

@@ -316,6 +316,7 @@ const administer = async (walk: Walk): Promise<void> => {
       ...{ status: 'opened', gross_amount_minor: 100, fee_minor: 1_500 },
     },
   });
+  await walk.call('getPayment', { path: { provider: 'stripe', provider_txn_id: 'pi_3QK9' } });
   const leaver = await walk.leaver();
   await walk.call('transferCredits', {
     ...tenant,

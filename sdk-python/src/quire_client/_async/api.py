@@ -1139,6 +1139,26 @@ class AsyncApi:
         )
         return cast("models.OutcomesResponse", await self._sender.data(call))
 
+    async def get_payment(
+        self,
+        provider: str,
+        provider_txn_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.NamedPayment:
+        """A sale, refund, dispute or reversal by its name at the provider.
+
+        Of any tenant, as the log has it at this moment: what was answered before is there. A
+        provider is found in any case of its letters.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/payments/{provider}/{provider_txn_id}",
+            path={"provider": provider, "provider_txn_id": provider_txn_id},
+            timeout=timeout,
+        )
+        return cast("models.NamedPayment", await self._sender.data(call))
+
     async def get_pricing(
         self,
         model_name: str,
