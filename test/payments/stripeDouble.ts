@@ -1,0 +1,486 @@
+import { randomUUID } from 'node:crypto';
+import express, { type Request, type Response } from 'express';
+import Stripe from 'stripe';
+import { z } from 'zod';
+import { listen } from '../../src/server/connections.ts';
+
+/** A key and secrets of nobody. */
+export const STRIPE_KEY = 'sk_test_of_the_double';
+export const WEBHOOK_SECRET = 'whsec_of_the_double';
+
+type Metadata = Readonly<Record<string, string>>;
+
+interface Session {
+  readonly id: string;
+  readonly object: 'checkout.session';
+  readonly created: number;
+  readonly currency: string;
+  readonly amount_total: number;
+  readonly total_details: { readonly amount_discount: number; readonly amount_tax: number };
+  readonly metadata: Metadata;
+  readonly url: string;
+  readonly expires_at: number;
+  status: 'open' | 'complete' | 'expired';
+  payment_status: 'unpaid' | 'paid' | 'no_payment_required';
+  payment_intent: string | null;
+}
+
+interface BalanceTransaction {
+  readonly id: string;
+  readonly object: 'balance_transaction';
+  readonly type: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly fee: number;
+  readonly source: string;
+  payout: string | null;
+}
+
+interface Charge {
+  readonly id: string;
+  readonly object: 'charge';
+  readonly payment_intent: string;
+  readonly amount: number;
+  readonly currency: string;
+  balance_transaction: BalanceTransaction | null;
+}
+
+interface Intent {
+  readonly id: string;
+  readonly object: 'payment_intent';
+  readonly created: number;
+  readonly currency: string;
+  readonly amount: number;
+  amount_received: number;
+  readonly metadata: Metadata;
+  readonly customer: string | null;
+  status: 'processing' | 'succeeded' | 'requires_payment_method';
+  latest_charge: Charge | null;
+}
+
+interface Refund {
+  readonly id: string;
+  readonly object: 'refund';
+  readonly payment_intent: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly created: number;
+  status: string;
+}
+
+interface Dispute {
+  readonly id: string;
+  readonly object: 'dispute';
+  readonly payment_intent: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly balance_transactions: Pick<BalanceTransaction, 'amount' | 'currency' | 'fee'>[];
+  status: string;
+}
+
+interface Invoice {
+  readonly id: string;
+  readonly object: 'invoice';
+  readonly number: string;
+  readonly created: number;
+  readonly currency: string;
+  readonly total: number;
+  readonly total_taxes: readonly { readonly amount: number }[];
+  readonly total_discount_amounts: readonly { readonly amount: number }[];
+  readonly metadata: Metadata;
+  readonly parent: null;
+  readonly status: 'paid';
+  readonly payments: { readonly object: 'list'; readonly data: readonly object[] };
+}
+
+/** An event as it is delivered: what it says of its object is how that was when the event was made. */
+export interface Delivery {
+  readonly type: string;
+  readonly body: string;
+}
+
+const whole = z.string().regex(/^\d+$/).transform(Number);
+const flag = z.enum(['true', 'false']);
+
+/** What a page may be asked for; anything else is refused, as Stripe does. */
+const sessionRequest = z.strictObject({
+  mode: z.literal('payment'),
+  line_items: z
+    .array(
+      z.strictObject({
+        quantity: z.literal('1'),
+        price_data: z.strictObject({
+          currency: z.string().regex(/^[a-z]{3}$/),
+          unit_amount: whole,
+          tax_behavior: z.enum(['inclusive', 'exclusive']),
+          product_data: z.strictObject({ name: z.string().min(1), description: z.string().min(1).optional() }),
+        }),
+      }),
+    )
+    .length(1),
+  success_url: z.url(),
+  cancel_url: z.url(),
+  metadata: z.record(z.string().max(40), z.string().max(500)),
+  customer: z.string().startsWith('cus_').optional(),
+  customer_creation: z.literal('always').optional(),
+  discounts: z.array(z.strictObject({ coupon: z.string() })).optional(),
+  payment_intent_data: z.strictObject({ setup_future_usage: z.literal('off_session') }).optional(),
+  automatic_tax: z.strictObject({ enabled: flag }).optional(),
+  adaptive_pricing: z.strictObject({ enabled: flag }),
+  expires_at: whole,
+});
+
+const intentRequest = z.strictObject({
+  amount: whole,
+  currency: z.string().regex(/^[a-z]{3}$/),
+  customer: z.string().startsWith('cus_'),
+  payment_method: z.string().startsWith('pm_').optional(),
+  confirm: z.literal('true'),
+  off_session: z.literal('true'),
+  description: z.string().optional(),
+  metadata: z.record(z.string().max(40), z.string().max(500)),
+});
+
+class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const found = <T>(map: ReadonlyMap<string, T>, id: unknown): T => {
+  const one = map.get(String(id));
+  if (one === undefined) throw new Refusal(404, 'resource_missing', `No such object: '${String(id)}'`);
+  return one;
+};
+
+const parsed = <Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> => {
+  const { data, error } = schema.safeParse(body);
+  if (data === undefined) throw new Refusal(400, 'parameter_unknown', z.prettifyError(error!));
+  return data;
+};
+
+const list = (url: string, data: readonly object[]) => ({ object: 'list', url, has_more: false, data });
+
+/** What Stripe takes off for a coupon, percent. */
+const COUPONS: Readonly<Record<string, number>> = { TENTH: 10, GIFT: 100 };
+/** VAT of pages with automatic tax, percent. */
+const TAX = 19;
+
+const newId = (kind: string): string => `${kind}_${randomUUID().replaceAll('-', '')}`;
+
+/**
+ * A double of Stripe: its API as far as the payments process calls it, and what payers, banks and the dashboard do. It
+ * refuses what Stripe refuses: another key, unknown parameters, an idempotency key with other parameters.
+ */
+export class StripeDouble {
+  readonly sessions = new Map<string, Session>();
+  readonly intents = new Map<string, Intent>();
+  readonly refunds = new Map<string, Refund>();
+  readonly disputes = new Map<string, Dispute>();
+  readonly invoices = new Map<string, Invoice>();
+  readonly settled: BalanceTransaction[] = [];
+  readonly #kept = new Map<string, { readonly sent: string; readonly answer: object }>();
+  /** Events that were made and not taken by the spec yet. */
+  events: Delivery[] = [];
+  /** Whether cards decline. */
+  declines = false;
+  /** Requests that were answered, by their path without IDs. */
+  readonly asked = new Map<string, number>();
+  livemode = false;
+  nowMs: () => number = () => Date.now();
+  url = '';
+  #close: () => Promise<void> = () => Promise.resolve();
+
+  readonly #lib = new Stripe(STRIPE_KEY);
+
+  get #now(): number {
+    return Math.floor(this.nowMs() / 1000);
+  }
+
+  /** Headers and body of a delivery, signed now or at another time (seconds since 1970). */
+  signed({ body: payload }: Delivery, at = this.#now, secret = WEBHOOK_SECRET) {
+    const signature = this.#lib.webhooks.generateTestHeaderString({ payload, secret, timestamp: at });
+    const headers = { 'content-type': 'application/json', 'stripe-signature': signature };
+    return { method: 'POST', headers, body: payload };
+  }
+
+  /** Takes the events that were made since the last time. */
+  take(): readonly Delivery[] {
+    const made = this.events;
+    this.events = [];
+    return made;
+  }
+
+  #emit(type: string, object: { readonly id: string }): void {
+    const event = {
+      ...{ id: newId('evt'), object: 'event', type, livemode: this.livemode, created: this.#now },
+      data: { object },
+    };
+    this.events.push({ type, body: JSON.stringify(event) });
+  }
+
+  #settle(charge: Charge, { type, amount, fee }: { type: string; amount: number; fee: number }) {
+    // The account is in US dollars: whatever is paid otherwise is converted.
+    const currency = 'usd';
+    const rate = charge.currency === currency ? 1 : 1.25;
+    const settled: BalanceTransaction = {
+      ...{ id: newId('txn'), object: 'balance_transaction', type, currency, fee },
+      ...{ amount: Math.round(amount * rate), source: charge.id, payout: null },
+    };
+    this.settled.push(settled);
+    return settled;
+  }
+
+  #charged(intent: Intent, at: { readonly feeKnown: boolean }): void {
+    const charge: Charge = {
+      ...{ id: newId('ch'), object: 'charge', payment_intent: intent.id, amount: intent.amount },
+      ...{ currency: intent.currency, balance_transaction: null },
+    };
+    intent.status = 'succeeded';
+    intent.amount_received = intent.amount;
+    intent.latest_charge = charge;
+    this.#emit('charge.succeeded', charge);
+    this.#emit('payment_intent.succeeded', intent);
+    if (at.feeKnown) this.feeBecomesKnown(intent.id);
+  }
+
+  feeBecomesKnown(intentId: string): void {
+    const { latest_charge: charge } = found(this.intents, intentId);
+    if (charge === null || charge.balance_transaction !== null) return;
+    const fee = Math.round(charge.amount * 0.029) + 30;
+    charge.balance_transaction = this.#settle(charge, { type: 'charge', amount: charge.amount, fee });
+    this.#emit('charge.updated', charge);
+  }
+
+  #intent(of: Pick<Intent, 'currency' | 'amount' | 'metadata' | 'customer'>): Intent {
+    const intent: Intent = {
+      ...{ id: newId('pi'), object: 'payment_intent', created: this.#now, ...of },
+      ...{ amount_received: 0, status: 'processing', latest_charge: null },
+    };
+    this.intents.set(intent.id, intent);
+    return intent;
+  }
+
+  /** The payer pays a page: at once, or by a way of paying that takes days. */
+  pay(sessionId: string, how: { readonly isSlow?: boolean; readonly feeKnown?: boolean } = {}): string {
+    const session = found(this.sessions, sessionId);
+    const { currency, amount_total: amount } = session;
+    session.status = 'complete';
+    if (amount === 0) {
+      session.payment_status = 'no_payment_required';
+      this.#emit('checkout.session.completed', session);
+      return session.id;
+    }
+    const intent = this.#intent({ currency, amount, metadata: {}, customer: null });
+    session.payment_intent = intent.id;
+    if (how.isSlow !== true) {
+      this.#charged(intent, { feeKnown: how.feeKnown ?? true });
+      session.payment_status = 'paid';
+    }
+    this.#emit('checkout.session.completed', session);
+    return intent.id;
+  }
+
+  /** Money of a slow way of paying arrives, or never does. */
+  arrive(sessionId: string, { isPaid = true } = {}): void {
+    const session = found(this.sessions, sessionId);
+    if (isPaid) {
+      this.#charged(found(this.intents, session.payment_intent), { feeKnown: true });
+      session.payment_status = 'paid';
+    }
+    this.#emit(`checkout.session.async_payment_${isPaid ? 'succeeded' : 'failed'}`, session);
+  }
+
+  refund(intentId: string, amount: number, status = 'succeeded'): string {
+    const { currency, latest_charge } = found(this.intents, intentId);
+    const refund: Refund = {
+      ...{ id: newId('re'), object: 'refund', payment_intent: intentId, amount, currency },
+      ...{ created: this.#now, status },
+    };
+    this.refunds.set(refund.id, refund);
+    this.#emit('refund.created', refund);
+    if (latest_charge !== null) this.#emit('charge.refunded', latest_charge);
+    return refund.id;
+  }
+
+  changeRefund(refundId: string, status: 'succeeded' | 'failed' | 'canceled'): void {
+    const refund = found(this.refunds, refundId);
+    refund.status = status;
+    this.#emit(status === 'failed' ? 'refund.failed' : 'refund.updated', refund);
+  }
+
+  dispute(intentId: string, amount: number, status = 'needs_response'): string {
+    const { currency } = found(this.intents, intentId);
+    const taken = status.startsWith('warning') ? [] : [{ amount: -amount, currency, fee: 1_500 }];
+    const dispute: Dispute = {
+      ...{ id: newId('du'), object: 'dispute', payment_intent: intentId, amount, currency, status },
+      balance_transactions: taken,
+    };
+    this.disputes.set(dispute.id, dispute);
+    this.#emit('charge.dispute.created', dispute);
+    return dispute.id;
+  }
+
+  closeDispute(disputeId: string, status: 'won' | 'lost'): void {
+    const dispute = found(this.disputes, disputeId);
+    dispute.status = status;
+    if (status === 'won') {
+      dispute.balance_transactions.push({ amount: dispute.amount, currency: dispute.currency, fee: 0 });
+      this.#emit('charge.dispute.funds_reinstated', dispute);
+    }
+    this.#emit('charge.dispute.closed', dispute);
+  }
+
+  /** An invoice that was paid by so many payments of equal parts. */
+  invoice(of: { currency: string; total: number; tax?: number; metadata: Metadata }, payments = 1): string {
+    const { currency, total, metadata, tax = 0 } = of;
+    const id = newId('in');
+    const intents = Array.from({ length: payments }, () => {
+      const intent = this.#intent({ currency, amount: total / payments, metadata: {}, customer: null });
+      this.#charged(intent, { feeKnown: true });
+      return intent;
+    });
+    this.invoices.set(id, {
+      ...{ id, object: 'invoice', number: `N-${id.slice(-6)}`, created: this.#now, currency, total, metadata },
+      ...{ total_taxes: [{ amount: tax }], total_discount_amounts: [], parent: null, status: 'paid' },
+      payments: {
+        object: 'list',
+        data: intents.map((intent, at) => ({
+          ...{ id: newId('inpay'), object: 'invoice_payment', invoice: id, status: 'paid', created: at },
+          payment: { type: 'payment_intent', payment_intent: intent.id },
+        })),
+      },
+    });
+    this.#emit('invoice.paid', found(this.invoices, id));
+    return id;
+  }
+
+  /** Pays out what was settled and is in no payout yet. */
+  payOut(): string {
+    const id = newId('po');
+    for (const one of this.settled) one.payout ??= id;
+    this.#emit('payout.paid', { id });
+    return id;
+  }
+
+  #sessionOf(body: unknown): object {
+    const asked = parsed(sessionRequest, body);
+    const [item] = asked.line_items;
+    const { unit_amount: price, currency, tax_behavior } = item!.price_data;
+    const seconds = asked.expires_at - this.#now;
+    if (seconds < 1_800 || seconds > 86_400) throw new Refusal(400, 'parameter_invalid', 'expires_at');
+    const coupon = asked.discounts?.[0]?.coupon;
+    if (coupon !== undefined && COUPONS[coupon] === undefined)
+      throw new Refusal(400, 'resource_missing', `No such coupon: '${coupon}'`);
+    const discount = Math.round((price * (COUPONS[coupon ?? ''] ?? 0)) / 100);
+    const isTaxed = asked.automatic_tax?.enabled === 'true';
+    const left = price - discount;
+    const inclusive = Math.round(left - left / (1 + TAX / 100));
+    const exclusive = Math.round((left * TAX) / 100);
+    const tax = isTaxed ? (tax_behavior === 'inclusive' ? inclusive : exclusive) : 0;
+    const id = newId('cs_test');
+    const session: Session = {
+      ...{ id, object: 'checkout.session', created: this.#now, currency, metadata: asked.metadata },
+      amount_total: left + (tax_behavior === 'exclusive' ? tax : 0),
+      total_details: { amount_discount: discount, amount_tax: tax },
+      ...{ url: `https://checkout.example/${id}`, expires_at: asked.expires_at },
+      ...{ status: 'open', payment_status: 'unpaid', payment_intent: null },
+    };
+    this.sessions.set(id, session);
+    return session;
+  }
+
+  #intentOf(body: unknown): object {
+    const { amount, currency, customer, metadata } = parsed(intentRequest, body);
+    const intent = this.#intent({ amount, currency, metadata, customer });
+    if (this.declines) {
+      intent.status = 'requires_payment_method';
+      throw new Refusal(402, 'card_declined', 'Your card was declined.');
+    }
+    this.#charged(intent, { feeKnown: true });
+    return intent;
+  }
+
+  /** The same key with the same parameters is the same answer. */
+  #once(req: Request, make: () => object): object {
+    const key = req.get('idempotency-key');
+    const sent = JSON.stringify(req.body);
+    const kept = this.#kept.get(key ?? '');
+    if (kept !== undefined) {
+      if (kept.sent === sent) return kept.answer;
+      throw new Refusal(400, 'idempotency_error', 'Keys for idempotent requests can only be used with the same parameters.');
+    }
+    const answer = make();
+    if (key !== undefined) this.#kept.set(key, { sent, answer });
+    return answer;
+  }
+
+  #answer(req: Request): object {
+    const { method, path, query } = req;
+    const body: unknown = req.body;
+    const [, , kind = '', second, third] = path.split('/');
+    const of = (name: string) => String(query[name]);
+    const paidBy = <T extends { payment_intent: string | null }>(map: ReadonlyMap<string, T>): T[] =>
+      [...map.values()].filter(({ payment_intent }) => payment_intent === of('payment_intent')).reverse();
+    const route = `${method} ${kind}${kind === 'checkout' ? ` ${third === undefined ? 'all' : 'one'}` : ''}`;
+    this.asked.set(route, (this.asked.get(route) ?? 0) + 1);
+    switch (route) {
+      case 'POST checkout all':
+        return this.#once(req, () => this.#sessionOf(body));
+      case 'GET checkout all':
+        return list(path, paidBy(this.sessions));
+      case 'GET checkout one':
+        return found(this.sessions, third);
+      case 'POST payment_intents':
+        return this.#once(req, () => this.#intentOf(body));
+      case 'GET payment_intents':
+        return found(this.intents, second);
+      case 'GET refunds':
+        return list(path, paidBy(this.refunds));
+      case 'GET disputes':
+        return list(path, paidBy(this.disputes));
+      case 'GET invoices':
+        return found(this.invoices, second);
+      case 'GET invoice_payments': {
+        const { payment_intent: id } = z.object({ payment_intent: z.string() }).parse(query['payment']);
+        const all = [...this.invoices.values()].flatMap(({ payments }) => payments.data);
+        return list(path, all.filter((one) => JSON.stringify(one).includes(id)));
+      }
+      case 'GET balance_transactions': {
+        const paid = this.settled.filter(({ payout }) => payout === of('payout'));
+        const charges = [...this.intents.values()].flatMap(({ latest_charge }) => latest_charge ?? []);
+        const source = (id: string) => charges.find((charge) => charge.id === id);
+        return list(path, paid.map((one) => ({ ...one, source: source(one.source) })));
+      }
+      default:
+        throw new Refusal(404, 'not_found', `Unrecognized request URL (${method}: ${path}).`);
+    }
+  }
+
+  async start(): Promise<void> {
+    const app = express().set('query parser', 'extended');
+    app.use(express.urlencoded({ extended: true }), (req: Request, res: Response) => {
+      try {
+        if (req.get('authorization') !== `Bearer ${STRIPE_KEY}`)
+          throw new Refusal(401, 'invalid_api_key', 'Invalid API Key provided');
+        res.json(this.#answer(req));
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        const { status, code, message } = error;
+        const type = status === 402 ? 'card_error' : 'invalid_request_error';
+        res.status(status).json({ error: { type: code === 'idempotency_error' ? code : type, code, message } });
+      }
+    });
+    const server = await listen(app, { host: '127.0.0.1', port: 0 });
+    this.url = server.url;
+    this.#close = () => server.close();
+  }
+
+  stop(): Promise<void> {
+    return this.#close();
+  }
+}
