@@ -31,6 +31,14 @@ export const PAYMENTS_VARIABLES = {
     .transform((text) => text.split(',').map((one) => one.trim()))
     .pipe(z.array(z.string().regex(/^whsec_\S+$/, 'must be whsec_…, or two of them with a comma')).max(2))
     .describe('signs Stripe’s webhooks: `whsec_…`; during a rotation two, with a comma'),
+  QUIRE_WEBHOOK_SECRET: secret
+    .transform((text) => text.split(',').map((one) => one.trim()))
+    .pipe(z.array(z.string().regex(/^whsec_\S+$/, 'must be whsec_…, or several of them with commas')).max(1_000))
+    .optional()
+    .meta({
+      description: 'secrets of the service’s webhooks that tell of low balances, with commas',
+      unset: 'no top-ups',
+    }),
   STRIPE_API_URL: z
     .url({ protocol: /^https?$/, error: 'must be a URL of http or https' })
     .default('https://api.stripe.com')
@@ -62,6 +70,8 @@ export interface PaymentsConfig {
   readonly stripeKey: string;
   readonly stripeUrl: string;
   readonly webhookSecrets: readonly string[];
+  /** Of webhooks that tell of low balances; none: there are no top-ups. */
+  readonly lowBalanceSecrets: readonly string[];
   /** Whether real money moves. */
   readonly isLive: boolean;
   readonly automaticTax: boolean;
@@ -87,6 +97,7 @@ export const paymentsConfigFrom = (env: Given): PaymentsConfig => {
   return {
     ...{ url: found.QUIRE_URL, key: found.QUIRE_API_KEY, stripeKey: found.STRIPE_SECRET_KEY },
     ...{ stripeUrl: found.STRIPE_API_URL, webhookSecrets: found.STRIPE_WEBHOOK_SECRET },
+    lowBalanceSecrets: found.QUIRE_WEBHOOK_SECRET ?? [],
     isLive: found.STRIPE_SECRET_KEY.slice(3).startsWith('live_'),
     automaticTax: found.STRIPE_AUTOMATIC_TAX === 'true',
     checkoutToken: found.CHECKOUT_TOKEN,

@@ -58,6 +58,7 @@ import {
   type BillingConfigDeps,
 } from './money/billingConfig.ts';
 import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './money/billingDetails.ts';
+import { getTopUp, setTopUp, type TopUpDeps } from './money/topUp.ts';
 import { getReceipt, type ReceiptsDeps } from './money/receipts.ts';
 import { getStatement, listStatements, type StatementsDeps } from './money/statements.ts';
 import {
@@ -195,6 +196,7 @@ export type ApiDeps = AccountsDeps &
   ConfigsDeps &
   CreditsDeps &
   ReversalsDeps &
+  TopUpDeps &
   DeploymentsDeps &
   DocumentsDeps &
   EvaluationsDeps &
@@ -281,6 +283,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getReceipt,
     getStatement,
     getTenantInfo,
+    getTopUp,
     getTrainingQuote,
     getUsageDays,
     listGrants,
@@ -290,6 +293,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     recordDispute,
     reverseRefund,
     setBillingRate,
+    setTopUp,
   },
   Pipelines: {
     activateDeployment,

@@ -2,10 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import Stripe from 'stripe';
 import { z } from 'zod';
-import { isProblem, ProblemError } from '../../sdk/src/index.ts';
+import { isProblem, ProblemError, verifyWebhook, WebhookError } from '../../sdk/src/index.ts';
 import { messageOf } from '../../domain/kernel/json.ts';
 import { checkoutPage, checkoutRequest, type CheckoutSettings } from './checkout.ts';
 import { UnusablePayment } from './sales.ts';
+import { topUp, type TopUpOutcome } from './topUp.ts';
 import { settleIntent, settleInvoice, settleNamed, settlePayout, settleSession, type Sides } from './settling.ts';
 
 /** What the process works with. */
@@ -14,6 +15,8 @@ export interface PaymentsDeps extends Sides, CheckoutSettings {
   readonly webhookSecrets: readonly string[];
   /** Whether real money moves: events of the other mode are refused. */
   readonly isLive: boolean;
+  /** Secrets of the service's own webhooks, which say that a balance is low; none: there are no top-ups. */
+  readonly lowBalanceSecrets: readonly string[];
   /** The password of `POST /checkout`; undefined: the route is not served. */
   readonly checkoutToken: string | undefined;
   readonly nowMs: () => number;
@@ -141,6 +144,40 @@ const delivered = async (req: Request, res: Response, deps: PaymentsDeps): Promi
   }
 };
 
+const lowBalance = z.object({ type: z.string(), tenant_id: z.string().nullable() });
+const LOW: readonly string[] = ['balance.low', 'balance.exhausted'];
+/** Messages that the service has to send again, in its own growing pauses. */
+const AGAIN: readonly TopUpOutcome[] = ['waits', 'declined'];
+
+const messageIn = async (req: Request, { lowBalanceSecrets, nowMs }: PaymentsDeps) => {
+  const body: unknown = req.body;
+  try {
+    if (!Buffer.isBuffer(body)) throw new WebhookError('malformed');
+    return await verifyWebhook({ body, headers: req.headers }, lowBalanceSecrets, { nowMs: nowMs() });
+  } catch (error) {
+    throw error instanceof WebhookError ? new Refused(400, 'wrong_signature', error.message) : error;
+  }
+};
+
+const toppedUp = async (req: Request, res: Response, deps: PaymentsDeps): Promise<void> => {
+  const { data } = lowBalance.safeParse(await messageIn(req, deps));
+  const tenant = data?.tenant_id;
+  if (data === undefined || tenant == null || !LOW.includes(data.type)) {
+    res.json({ received: true });
+    return;
+  }
+  try {
+    const outcome = await topUp(deps, tenant, deps.nowMs());
+    const level = outcome === 'stopped' ? 'error' : AGAIN.includes(outcome) ? 'warn' : 'info';
+    deps.log(level, { tenant_id: tenant, outcome }, `a balance is low: ${outcome.replace('_', ' ')}`);
+    res.status(AGAIN.includes(outcome) ? 503 : 200).json({ received: true, outcome });
+  } catch (error) {
+    const { status, code } = statusOf(error);
+    deps.log(status === 422 ? 'error' : 'warn', { tenant_id: tenant, code }, `no top-up: ${messageOf(error)}`);
+    res.status(status).json({ error: code, detail: messageOf(error) });
+  }
+};
+
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const checkShop = (req: Request, token: string): void => {
@@ -184,6 +221,8 @@ export const paymentsApp = (deps: PaymentsDeps): Express => {
   const raw = express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false });
   app.get('/health', (_req, res) => void res.json({ status: 'ok' }));
   app.post('/webhooks/stripe', raw, (req, res) => delivered(req, res, deps));
+  if (deps.lowBalanceSecrets.length > 0)
+    app.post('/webhooks/quire', raw, (req, res) => toppedUp(req, res, deps));
   const { checkoutToken } = deps;
   if (checkoutToken !== undefined) {
     const isShop = (req: Request, _res: Response, next: () => void): void => {

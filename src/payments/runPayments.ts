@@ -40,6 +40,7 @@ export const runPayments = async (
   const app = paymentsApp({
     ...sidesOf(config),
     ...{ webhookSecrets: config.webhookSecrets, isLive: config.isLive, automaticTax: config.automaticTax },
+    lowBalanceSecrets: config.lowBalanceSecrets,
     checkoutToken: config.checkoutToken,
     nowMs: () => Date.now(),
     log: (level, facts, text) => logger[level](facts, redact(text)),

@@ -17,7 +17,7 @@ export interface Sides {
   readonly stripe: Stripe;
   readonly quire: Pick<
     Api,
-    'addCredits' | 'getCreditPrices' | 'getPayment' | 'recordDispute' | 'refundCredits' | 'reverseRefund'
+    'addCredits' | 'getCreditPrices' | 'getPayment' | 'getTopUp' | 'recordDispute' | 'refundCredits' | 'reverseRefund'
   >;
 }
 

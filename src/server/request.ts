@@ -167,8 +167,8 @@ const isOpenTo = ({ access, tenantSessions }: Route, { role, session }: Caller):
   ROLES[access].includes(role) || (tenantSessions === true && role === 'tenant' && session !== undefined);
 
 const SELLERS_MAY =
-  'A seller key records sales, refunds, their reversals and disputes, and reads the price list and a payment by its ' +
-  'ID. For anything else use another key.';
+  'A seller key records sales, refunds, their reversals and disputes, and reads the price list, a payment by its ID ' +
+  'and the consent to top-ups. For anything else use another key.';
 
 /** 403 for a caller whose role is too small. */
 export const checkRole = (route: Route, caller: Caller): void => {

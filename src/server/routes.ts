@@ -240,7 +240,7 @@ const accessProblems = ({ access, tenant, method, tenantSessions }: Route): read
   ...(access === 'public' ? [] : (['invalid_api_key', 'session_expired', 'not_ready'] as const)),
   ...(access === 'public' || method === 'get' ? [] : (['cross_site_request'] as const)),
   ...(access === 'public' || access === 'any_or_seller' ? [] : (['admin_required'] as const)),
-  ...((access === 'any' || tenantSessions === true) && tenant !== undefined
+  ...((access === 'any' || access === 'any_or_seller' || tenantSessions === true) && tenant !== undefined
     ? (['tenant_mismatch'] as const)
     : []),
 ];

@@ -259,7 +259,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     llmCosts: from.llmCosts,
     savedConfigs,
     ...{ checkBase: work.checkBase, journal: from.config.journal },
-    ...{ rateLimits: from.rateLimits, retention: from.retention, ...papersOf(from) },
+    ...{ rateLimits: from.rateLimits, retention: from.retention, topUps: from.topUps, ...papersOf(from) },
     limits: from.tenantLimits,
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),

@@ -437,8 +437,12 @@ export class StripeDouble {
         return found(this.sessions, third);
       case 'POST payment_intents':
         return this.#once(req, () => this.#intentOf(body));
-      case 'GET payment_intents':
-        return found(this.intents, second);
+      case 'GET payment_intents': {
+        if (second !== undefined) return found(this.intents, second);
+        const { gte } = z.object({ gte: whole }).parse(query['created']);
+        const mine = [...this.intents.values()].filter((one) => one.customer === of('customer') && one.created >= gte);
+        return list(path, mine.reverse());
+      }
       case 'GET refunds':
         return list(path, paidBy(this.refunds));
       case 'GET disputes':

@@ -7,6 +7,9 @@ import type { Reply } from '../http/support/client.ts';
 import { startApi, type TestApi } from '../http/support/testApi.ts';
 import { type Delivery, STRIPE_KEY, StripeDouble, WEBHOOK_SECRET } from './stripeDouble.ts';
 
+/** Of a webhook that tells of low balances. */
+export const LOW_BALANCE_SECRET = `whsec_${Buffer.from('a secret of a webhook in a spec').toString('base64')}`;
+
 export const CHECKOUT_TOKEN = 'checkout-token-of-a-shop';
 
 /** Prices of 1,000 credits: 10 US dollars, 9 euros with VAT, 1,500 yen, 1,400 krónur. */
@@ -29,7 +32,7 @@ export interface World {
   readonly config: Parameters<typeof sidesOf>[0];
   /** What the payments process logged. */
   readonly logged: readonly { readonly level: string; readonly text: string }[];
-  /** Starts the payments process, or another in its place: what it was doing is cut off. */
+  /** Starts the payments process, or another in its place. */
   readonly restart: (changes?: Partial<PaymentsDeps>) => Promise<void>;
   readonly url: () => string;
   /** Sends an event, and gives the status of the answer. */
@@ -65,13 +68,14 @@ export const newTenant = (): string => `Shop-${randomUUID()}`;
 
 /** Starts all three; whoever starts it stops it. */
 export const startWorld = async (): Promise<World> => {
-  const api = await startApi();
+  const api = await startApi({ WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true' });
   const stripe = new StripeDouble();
   await stripe.start();
   ok(await api.call('post', '/v1/admin/credit-prices', { json: { entries: PRICES } }));
   const key = await api.newKey('operator', 'seller');
   const config = {
     ...{ url: api.url, key, stripeKey: STRIPE_KEY, stripeUrl: stripe.url, webhookSecrets: [WEBHOOK_SECRET] },
+    lowBalanceSecrets: [LOW_BALANCE_SECRET],
     ...{ isLive: false, automaticTax: false, checkoutToken: CHECKOUT_TOKEN },
   };
   const logged: { level: string; text: string }[] = [];

@@ -286,8 +286,9 @@ class ApiKeyCreateRequest(TypedDict):
     tenant_id: str
     """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
     role: NotRequired[Literal["tenant", "service", "seller", "admin"]]
-    """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
-    everything.
+    """`tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled.
+    `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list
+    and payments by their names, and nothing else. `admin`: everything.
     """
     name: NotRequired[str | None]
     """What the key is for: a note for people."""
@@ -7443,6 +7444,54 @@ class TooManyWebhooksProblem(TypedDict):
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
+
+
+class TopUp(TypedDict):
+    """Members are null where nothing was ever set."""
+
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    active: bool
+    threshold_credits: int | None
+    credits: int | None
+    """Credits of the sale that are taken back; left out: computed from the amount."""
+    currency: str | None
+    """ISO 4217, three capital letters."""
+    monthly_credits_max: int | None
+    payer: str | None
+    """Customer at the payment provider, as `cus_…`."""
+    payment_method: str | None
+    """What is charged, a name of the payment provider as `pm_…`."""
+    consented_at: str | None
+    """When the payer agreed."""
+    balance_credits: int
+    """Whole credits."""
+    updated_at: str | None
+    """When the limits were set; null while the defaults hold."""
+    updated_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+
+
+class TopUpRequest(TypedDict):
+    """All of the consent: it replaces what was set before."""
+
+    active: bool
+    """False: the consent is taken back."""
+    threshold_credits: int
+    """Credits are bought while the balance is below this."""
+    credits: int
+    """Bought at a time."""
+    currency: str
+    """ISO 4217 code."""
+    monthly_credits_max: int
+    """The most that top-ups buy in a month, UTC; at least `credits`."""
+    payer: NotRequired[str | None]
+    """Customer at the payment provider, as `cus_…`. Left out: as before."""
+    payment_method: NotRequired[str | None]
+    """What is charged, a name of the payment provider as `pm_…`. Left out: as before."""
+    consented_at: NotRequired[str | None]
 
 
 class TrainingCancelledMessage(TypedDict):

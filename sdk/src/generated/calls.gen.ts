@@ -154,6 +154,8 @@ import type {
   GetTaxReportResponses,
   GetTenantInfoData,
   GetTenantInfoResponses,
+  GetTopUpData,
+  GetTopUpResponses,
   GetTrainingJobData,
   GetTrainingJobResponses,
   GetTrainingQuoteData,
@@ -270,6 +272,8 @@ import type {
   SetRateLimitsResponses,
   SetRetentionData,
   SetRetentionResponses,
+  SetTopUpData,
+  SetTopUpResponses,
   StartAuditData,
   StartAuditResponses,
   ToMarkdownData,
@@ -356,6 +360,7 @@ export const CALLS = {
   getStatement: { method: 'GET', path: '/v1/billing/statements/{tenant_id}/{month}' },
   getTaxReport: { method: 'GET', path: '/v1/admin/tax-report' },
   getTenantInfo: { method: 'GET', path: '/v1/billing/tenant-info/{tenant_id}' },
+  getTopUp: { method: 'GET', path: '/v1/billing/top-up/{tenant_id}' },
   getTrainingJob: { method: 'GET', path: '/v1/training/jobs/{job_id}' },
   getTrainingQuote: { method: 'GET', path: '/v1/billing/training-quote' },
   getUsageDays: { method: 'GET', path: '/v1/billing/usage-days/{tenant_id}' },
@@ -414,6 +419,7 @@ export const CALLS = {
   setPricing: { method: 'POST', path: '/v1/pricing' },
   setRateLimits: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   setRetention: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/retention' },
+  setTopUp: { method: 'PUT', path: '/v1/billing/top-up/{tenant_id}' },
   startAudit: { method: 'POST', path: '/v1/admin/audits' },
   toMarkdown: { method: 'POST', path: '/v1/to-markdown', isForm: true, isKeyed: true },
   transferCredits: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/transfer-credits', isKeyed: true },
@@ -954,6 +960,13 @@ export interface Api {
   getTenantInfo(input: Input<GetTenantInfoData>, options?: CallOptions): Promise<Answer<GetTenantInfoResponses>>;
 
   /**
+   * A tenant's consent to top-ups, and its balance.
+   *
+   * Both as the log has them at this moment. `quire payments serve` decides by them.
+   */
+  getTopUp(input: Input<GetTopUpData>, options?: CallOptions): Promise<Answer<GetTopUpResponses>>;
+
+  /**
    * The progress and the result of a training job.
    *
    * Poll until `status` is `succeeded`, `failed` or `cancelled`; the scores by field show what was learned.
@@ -1358,6 +1371,13 @@ export interface Api {
    * They can only be shorter than those of the installation. Data that is older than the new period is removed by the next sweep, within an hour.
    */
   setRetention(input: Input<SetRetentionData>, options?: CallOptions): Promise<Answer<SetRetentionResponses>>;
+
+  /**
+   * Replace a tenant's consent to top-ups.
+   *
+   * The payer’s standing consent to buy credits whenever the balance is below a threshold, up to a maximum a month. Only an admin key names who pays; the tenant’s own key changes the figures and takes the consent back. `quire payments serve` charges; the service itself never does.
+   */
+  setTopUp(input: Input<SetTopUpData>, options?: CallOptions): Promise<Answer<SetTopUpResponses>>;
 
   /**
    * Begin an audit of the event log and the read models.

@@ -490,7 +490,7 @@ export type ApiKeyCreateRequest = {
      */
     tenant_id: string;
     /**
-     * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
+     * `tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled. `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list and payments by their names, and nothing else. `admin`: everything.
      */
     role?: 'tenant' | 'service' | 'seller' | 'admin';
     /**
@@ -12362,6 +12362,86 @@ export type TooManyWebhooksProblem = {
     request_id: string;
 };
 
+/**
+ * Members are null where nothing was ever set.
+ */
+export type TopUp = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    active: boolean;
+    threshold_credits: number | null;
+    /**
+     * Credits of the sale that are taken back; left out: computed from the amount.
+     */
+    credits: number | null;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string | null;
+    monthly_credits_max: number | null;
+    /**
+     * Customer at the payment provider, as `cus_…`.
+     */
+    payer: string | null;
+    /**
+     * What is charged, a name of the payment provider as `pm_…`.
+     */
+    payment_method: string | null;
+    /**
+     * When the payer agreed.
+     */
+    consented_at: string | null;
+    /**
+     * Whole credits.
+     */
+    balance_credits: number;
+    /**
+     * When the limits were set; null while the defaults hold.
+     */
+    updated_at: string | null;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    updated_by: string | null;
+};
+
+/**
+ * All of the consent: it replaces what was set before.
+ */
+export type TopUpRequest = {
+    /**
+     * False: the consent is taken back.
+     */
+    active: boolean;
+    /**
+     * Credits are bought while the balance is below this.
+     */
+    threshold_credits: number;
+    /**
+     * Bought at a time.
+     */
+    credits: number;
+    /**
+     * ISO 4217 code.
+     */
+    currency: string;
+    /**
+     * The most that top-ups buy in a month, UTC; at least `credits`.
+     */
+    monthly_credits_max: number;
+    /**
+     * Customer at the payment provider, as `cus_…`. Left out: as before.
+     */
+    payer?: string | null;
+    /**
+     * What is charged, a name of the payment provider as `pm_…`. Left out: as before.
+     */
+    payment_method?: string | null;
+    consented_at?: string | null;
+};
+
 export type TrainingCancelledMessage = {
     /**
      * Type of event.
@@ -20783,6 +20863,150 @@ export type GetTenantInfoResponses = {
 };
 
 export type GetTenantInfoResponse = GetTenantInfoResponses[keyof GetTenantInfoResponses];
+
+export type GetTopUpData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/top-up/{tenant_id}';
+};
+
+export type GetTopUpErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetTopUpError = GetTopUpErrors[keyof GetTopUpErrors];
+
+export type GetTopUpResponses = {
+    /**
+     * Success.
+     */
+    200: TopUp;
+};
+
+export type GetTopUpResponse = GetTopUpResponses[keyof GetTopUpResponses];
+
+export type SetTopUpData = {
+    body: TopUpRequest;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/top-up/{tenant_id}';
+};
+
+export type SetTopUpErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type SetTopUpError = SetTopUpErrors[keyof SetTopUpErrors];
+
+export type SetTopUpResponses = {
+    /**
+     * Success.
+     */
+    200: TopUp;
+};
+
+export type SetTopUpResponse = SetTopUpResponses[keyof SetTopUpResponses];
 
 export type GetTrainingExamplesData = {
     body?: never;

@@ -70,7 +70,7 @@ describe('authorisation: every route × every kind of key', () => {
     const withKey = open.filter((id) => EXPECTED[id]![0] !== 'pass');
     expect(withKey).to.have.members([
       ...['addCredits', 'refundCredits', 'recordDispute', 'reverseRefund'],
-      ...['getCreditPrices', 'getPayment'],
+      ...['getCreditPrices', 'getPayment', 'getTopUp'],
     ]);
   });
 

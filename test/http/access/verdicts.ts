@@ -134,6 +134,8 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   listGrants: OWN,
   getQuote: OWN,
   getBillingRates: ANY,
+  getTopUp: [no, no, no, no, 'tenant_mismatch', 'pass', 'tenant_mismatch', 'pass', 'pass'],
+  setTopUp: OWN,
   getCreditPrices: ANY_OR_SELLER,
   extract: WORK,
   toMarkdown: WORK,

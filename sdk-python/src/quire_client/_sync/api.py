@@ -1401,6 +1401,19 @@ class Api:
         )
         return cast("models.TenantInfoResponse", self._sender.data(call))
 
+    def get_top_up(self, tenant_id: str, *, timeout: float | None = None) -> models.TopUp:
+        """A tenant's consent to top-ups, and its balance.
+
+        Both as the log has them at this moment. `quire payments serve` decides by them.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/top-up/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            timeout=timeout,
+        )
+        return cast("models.TopUp", self._sender.data(call))
+
     def get_training_job(
         self,
         job_id: str,
@@ -2777,6 +2790,29 @@ class Api:
             timeout=timeout,
         )
         return cast("models.TenantRetentionResponse", self._sender.data(call))
+
+    def set_top_up(
+        self,
+        tenant_id: str,
+        body: models.TopUpRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.TopUp:
+        """Replace a tenant's consent to top-ups.
+
+        The payer’s standing consent to buy credits whenever the balance is below a threshold, up
+        to a maximum a month. Only an admin key names who pays; the tenant’s own key changes the
+        figures and takes the consent back. `quire payments serve` charges; the service itself
+        never does.
+        """
+        call = Call(
+            "PUT",
+            "/v1/billing/top-up/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.TopUp", self._sender.data(call))
 
     def start_audit(
         self,
