@@ -65,19 +65,36 @@ const SETTINGS = [
   ...(['payer', 'payment_method'] as const),
 ];
 
+/** Whether a setting says what holds already: another time of the consent is news. */
+const isKnown = (
+  set: TopUpSet | null,
+  next: Pick<TopUpSet, (typeof SETTINGS)[number]>,
+  consentedAt: string | null,
+): boolean =>
+  set !== null &&
+  SETTINGS.every((name) => set[name] === next[name]) &&
+  (consentedAt === null || consentedAt === set.consented_at);
+
+/** Who pays from now on; null: nobody. */
+const payerIn = ({ set }: TopUpState, { payer, payment_method }: TopUpWanted) => {
+  const who = payer ?? set?.payer ?? null;
+  const method = payment_method ?? set?.payment_method ?? null;
+  return who === null || method === null ? null : { payer: who, payment_method: method };
+};
+
+const isNamed = ({ set }: TopUpState, { payer, payment_method }: TopUpWanted): boolean =>
+  (payer ?? set?.payer) !== set?.payer || (payment_method ?? set?.payment_method) !== set?.payment_method;
+
 /** One setting a tenant. Only who answers for the payer names one; what holds already is not recorded again. */
 export const topUp: Decider<TopUpKind> = {
   initialState: { set: null },
-  decide: ({ set }, { data, meta }) => {
+  decide: (state, { data, meta }) => {
     const { tenant_id, mayNamePayer, consented_at, ...wanted } = data;
-    const payer = wanted.payer ?? set?.payer;
-    const payment_method = wanted.payment_method ?? set?.payment_method;
-    const isAnother = payer !== set?.payer || payment_method !== set?.payment_method;
-    if (isAnother && !mayNamePayer) return reject({ code: 'payer_refused' });
-    if (payer === undefined || payment_method === undefined) return reject({ code: 'payer_missing' });
-    const next = { ...wanted, payer, payment_method };
-    const isKnown = set !== null && SETTINGS.every((name) => set[name] === next[name]);
-    if (isKnown && (consented_at === null || consented_at === set.consented_at)) return accept();
+    if (!mayNamePayer && isNamed(state, data)) return reject({ code: 'payer_refused' });
+    const payer = payerIn(state, data);
+    if (payer === null) return reject({ code: 'payer_missing' });
+    const next = { ...wanted, ...payer };
+    if (isKnown(state.set, next, consented_at)) return accept();
     const stamp = { updated_at: meta.now, updated_by: meta.actor.key_id };
     const consented = consented_at ?? meta.now;
     return accept({ type: 'TopUpSet', data: { tenant_id, ...next, consented_at: consented, ...stamp } });

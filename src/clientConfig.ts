@@ -21,7 +21,7 @@ export const CLIENT_VARIABLES = {
 
 const secret = z.string().min(1);
 
-/** Variables of `quire payments serve`, which needs `QUIRE_URL` and `QUIRE_API_KEY` too; no other program reads them. */
+/** Variables of `quire payments serve`, which needs `QUIRE_URL` and `QUIRE_API_KEY` too; only it reads them. */
 export const PAYMENTS_VARIABLES = {
   STRIPE_SECRET_KEY: z
     .string()
@@ -33,7 +33,9 @@ export const PAYMENTS_VARIABLES = {
     .describe('signs Stripe’s webhooks: `whsec_…`; during a rotation two, with a comma'),
   QUIRE_WEBHOOK_SECRET: secret
     .transform((text) => text.split(',').map((one) => one.trim()))
-    .pipe(z.array(z.string().regex(/^whsec_\S+$/, 'must be whsec_…, or several of them with commas')).max(1_000))
+    .pipe(
+      z.array(z.string().regex(/^whsec_\S+$/, 'must be whsec_…, or several of them with commas')).max(1_000),
+    )
     .optional()
     .meta({
       description: 'secrets of the service’s webhooks that tell of low balances, with commas',

@@ -172,7 +172,7 @@ const OURS = new RegExp(
     String.raw`|OIDC_|SESSION_|WEBHOOKS_|QUIRE_)`,
 );
 
-const isKnown = (name: string): boolean => 
+const isKnown = (name: string): boolean =>
   [environment.shape, CLIENT_VARIABLES, PAYMENTS_VARIABLES].some((known) => name in known);
 
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>

@@ -206,17 +206,19 @@ const addServe = (payments: Command): void => {
     .option('--port <number>', 'its port; 0 picks a free one', portGiven, PORT)
     .addHelpText(
       'after',
-      '\nIt tells the service at QUIRE_URL of sales, refunds and disputes with the key QUIRE_API_KEY, of role seller. ' +
-        'STRIPE_SECRET_KEY\nand STRIPE_WEBHOOK_SECRET are of your account at Stripe; CHECKOUT_TOKEN is the password of ' +
-        'POST /checkout.\nEach event brings the books to where Stripe has the payment: it may come twice, late or in ' +
-        'any order.',
+      '\nIt tells the service at QUIRE_URL of sales, refunds and disputes with the key QUIRE_API_KEY, of role seller.' +
+        '\nSTRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are of your account at Stripe, CHECKOUT_TOKEN is the password ' +
+        'of\nPOST /checkout. Each event brings the books to where Stripe has the payment: it may come twice, late or ' +
+        'in any order.',
     )
     .action(command(serve));
 };
 
 /** `quire payments …`. */
 export const addPayments = (program: Command): void => {
-  const payments = program.command('payments').description('payments: webhooks, open claims, and files of providers');
+  const payments = program
+    .command('payments')
+    .description('payments: webhooks, open claims, and files of providers');
   payments
     .command('list-open')
     .description('list payments that are claimed but neither booked nor released')

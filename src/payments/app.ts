@@ -7,7 +7,14 @@ import { messageOf } from '../../domain/kernel/json.ts';
 import { checkoutPage, checkoutRequest, type CheckoutSettings } from './checkout.ts';
 import { UnusablePayment } from './sales.ts';
 import { topUp, type TopUpOutcome } from './topUp.ts';
-import { settleIntent, settleInvoice, settleNamed, settlePayout, settleSession, type Sides } from './settling.ts';
+import {
+  settleIntent,
+  settleInvoice,
+  settleNamed,
+  settlePayout,
+  settleSession,
+  type Sides,
+} from './settling.ts';
 
 /** What the process works with. */
 export interface PaymentsDeps extends Sides, CheckoutSettings {
@@ -106,7 +113,11 @@ const eventIn = (req: Request, { stripe, webhookSecrets, nowMs }: PaymentsDeps):
 const checkMode = ({ livemode }: StripeEvent, { isLive }: PaymentsDeps): void => {
   if (livemode === isLive) return;
   const [sent, own] = isLive ? ['test', 'live'] : ['live', 'test'];
-  throw new Refused(400, 'other_mode', `The event is of ${sent} mode, the key of this process of ${own} mode.`);
+  throw new Refused(
+    400,
+    'other_mode',
+    `The event is of ${sent} mode, the key of this process of ${own} mode.`,
+  );
 };
 
 /** Refusals of the service that end by themselves: the other side sends again. */
@@ -173,7 +184,11 @@ const toppedUp = async (req: Request, res: Response, deps: PaymentsDeps): Promis
     res.status(AGAIN.includes(outcome) ? 503 : 200).json({ received: true, outcome });
   } catch (error) {
     const { status, code } = statusOf(error);
-    deps.log(status === 422 ? 'error' : 'warn', { tenant_id: tenant, code }, `no top-up: ${messageOf(error)}`);
+    deps.log(
+      status === 422 ? 'error' : 'warn',
+      { tenant_id: tenant, code },
+      `no top-up: ${messageOf(error)}`,
+    );
     res.status(status).json({ error: code, detail: messageOf(error) });
   }
 };
@@ -192,7 +207,9 @@ const pageMade = async (req: Request, res: Response, deps: PaymentsDeps): Promis
   const { automaticTax } = deps;
   const idempotencyKey = req.get('idempotency-key');
   try {
-    res.status(201).json(await checkoutPage(deps, data, { automaticTax, idempotencyKey, nowMs: deps.nowMs() }));
+    res
+      .status(201)
+      .json(await checkoutPage(deps, data, { automaticTax, idempotencyKey, nowMs: deps.nowMs() }));
   } catch (failure) {
     const { status, code } = statusOf(failure);
     deps.log('warn', { code }, `no checkout page: ${messageOf(failure)}`);
@@ -203,13 +220,16 @@ const pageMade = async (req: Request, res: Response, deps: PaymentsDeps): Promis
 /** Errors of express and its parsers say their status; anything else is ours. */
 const failed =
   (deps: PaymentsDeps): ErrorRequestHandler =>
+  // eslint-disable-next-line max-params -- Express tells an error handler by its four parameters
   (error: unknown, _req, res, _next) => {
     const { status = 500, code } = error as { readonly status?: number; readonly code?: string };
     const isTheirs = status >= 400 && status < 500;
     if (!isTheirs) deps.log('error', {}, `a request failed: ${messageOf(error)}`);
     else deps.log('warn', { status, code }, `a request was refused: ${messageOf(error)}`);
     const detail = isTheirs ? messageOf(error) : 'Something broke here.';
-    res.status(isTheirs ? status : 500).json({ error: code ?? (isTheirs ? 'refused' : 'internal_error'), detail });
+    res
+      .status(isTheirs ? status : 500)
+      .json({ error: code ?? (isTheirs ? 'refused' : 'internal_error'), detail });
   };
 
 /**

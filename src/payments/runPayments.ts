@@ -12,7 +12,12 @@ const PATIENCE = { attempts: 3, firstPauseMs: 200, longestPauseMs: 3_000 } as co
 const STRIPE_TIMEOUT_MS = 10_000;
 
 /** Both sides as a configuration names them. */
-export const sidesOf = ({ url, key, stripeKey, stripeUrl }: PaymentsConfig): Pick<PaymentsDeps, 'quire' | 'stripe'> => {
+export const sidesOf = ({
+  url,
+  key,
+  stripeKey,
+  stripeUrl,
+}: PaymentsConfig): Pick<PaymentsDeps, 'quire' | 'stripe'> => {
   const { hostname: host, port, protocol } = new URL(stripeUrl);
   const isPlain = protocol === 'http:';
   const stripe = new Stripe(stripeKey, {
@@ -47,7 +52,9 @@ export const runPayments = async (
   });
   const server = await listen(app, place);
   const mode = config.isLive ? 'live' : 'test';
-  note(`Stripe's webhooks (${mode} mode) at ${server.url}/webhooks/stripe, for the service at ${config.url}.\n`);
+  note(
+    `Stripe's webhooks (${mode} mode) at ${server.url}/webhooks/stripe, for the service at ${config.url}.\n`,
+  );
   if (!signal.aborted) await once(signal, 'abort');
   await server.close();
 };

@@ -24,9 +24,7 @@ const shiftOf = (currency: string): number => {
 /** An amount of Stripe's in the minor units of the books, half-even where Stripe has more digits. */
 export const toBooks = (amount: number, currency: string): number => {
   const shift = shiftOf(currency);
-  return shift <= 0
-    ? amount * 10 ** -shift
-    : Number(divideHalfEven(BigInt(amount), 10n ** BigInt(shift)));
+  return shift <= 0 ? amount * 10 ** -shift : Number(divideHalfEven(BigInt(amount), 10n ** BigInt(shift)));
 };
 
 /** An amount of the books in Stripe's minor units. */

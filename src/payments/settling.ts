@@ -17,7 +17,13 @@ export interface Sides {
   readonly stripe: Stripe;
   readonly quire: Pick<
     Api,
-    'addCredits' | 'getCreditPrices' | 'getPayment' | 'getTopUp' | 'recordDispute' | 'refundCredits' | 'reverseRefund'
+    | 'addCredits'
+    | 'getCreditPrices'
+    | 'getPayment'
+    | 'getTopUp'
+    | 'recordDispute'
+    | 'refundCredits'
+    | 'reverseRefund'
   >;
 }
 
@@ -225,10 +231,18 @@ export const settleNamed = async (
   return id !== undefined && settleIntent(sides, id);
 };
 
-const tellPayout = async (sides: Sides, settled: Stripe.BalanceTransaction, payout: string): Promise<void> => {
-  const { source } = settled;
-  if (source === null || typeof source === 'string' || source.object !== 'charge') return;
-  const id = idOf(source.payment_intent);
+/** The payment that a row of a payout is; undefined: it is none, as a fee or a refund. */
+const intentSettledBy = ({ source }: Stripe.BalanceTransaction): string | undefined =>
+  source === null || typeof source === 'string' || source.object !== 'charge'
+    ? undefined
+    : idOf(source.payment_intent);
+
+const tellPayout = async (
+  sides: Sides,
+  settled: Stripe.BalanceTransaction,
+  payout: string,
+): Promise<void> => {
+  const id = intentSettledBy(settled);
   if (id === undefined) return;
   let booked = await bookedAs(sides, id);
   if (booked === undefined && (await settleIntent(sides, id))) booked = await bookedAs(sides, id);

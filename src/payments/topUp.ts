@@ -53,7 +53,12 @@ const creditsOf = ({ metadata }: Stripe.PaymentIntent): number => Number(metadat
 
 /** Statuses of a charge that may still succeed by itself, and of one that will not. */
 const UNDER_WAY: readonly string[] = ['processing', 'requires_capture'];
-const DECLINED: readonly string[] = ['requires_payment_method', 'requires_action', 'requires_confirmation', 'canceled'];
+const DECLINED: readonly string[] = [
+  'requires_payment_method',
+  'requires_action',
+  'requires_confirmation',
+  'canceled',
+];
 
 /** Pauses after so many declines in a row, ms; after the last one somebody has to look. */
 const HOUR_MS = 3_600_000;

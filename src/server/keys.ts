@@ -50,7 +50,8 @@ export const workerOf = ({ key_id, role }: Caller) => {
 
 /** As whom a key signs in. Throws 403 for a key that opens nothing which a page could show. */
 export const signingIn = ({ tenant_id, ...caller }: Caller): Pick<SignedIn, 'tenant_id' | 'role'> => {
-  if (caller.role === 'seller') throw problem('admin_required', 'A seller key is for programs: it cannot sign in.');
+  if (caller.role === 'seller')
+    throw problem('admin_required', 'A seller key is for programs: it cannot sign in.');
   return { tenant_id, role: caller.role };
 };
 

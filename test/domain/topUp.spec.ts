@@ -24,16 +24,22 @@ describe('the consent to top-ups', () => {
       .when(set())
       .then(['TopUpSet', { tenant_id: 'acme', payer: 'cus_1', consented_at: NOW, updated_by: 'k' }]);
     const consented_at = '2026-01-30T08:00:00.000Z';
-    given().when(set({ consented_at })).then(['TopUpSet', { consented_at, updated_at: NOW }]);
+    given()
+      .when(set({ consented_at }))
+      .then(['TopUpSet', { consented_at, updated_at: NOW }]);
   });
 
   it('is recorded once: a repeat changes nothing, another figure does', () => {
     given(set()).when(set()).thenNothing();
-    given(set()).when(set({ credits: 6_000 })).then(['TopUpSet', { credits: 6_000 }]);
+    given(set())
+      .when(set({ credits: 6_000 }))
+      .then(['TopUpSet', { credits: 6_000 }]);
   });
 
   it('needs somebody who pays', () => {
-    given().when(set({ payer: null })).thenRejected({ code: 'payer_missing' });
+    given()
+      .when(set({ payer: null }))
+      .thenRejected({ code: 'payer_missing' });
   });
 
   it('is changed and taken back by its tenant, who cannot name another payer', () => {
@@ -41,8 +47,12 @@ describe('the consent to top-ups', () => {
       .when(set({ ...own, active: false }))
       .then(['TopUpSet', { active: false, payer: 'cus_1', payment_method: 'pm_1' }]);
     for (const change of [{ payer: 'cus_of_another' }, { payment_method: 'pm_of_another' }])
-      given(set()).when(set({ ...own, ...change })).thenRejected({ code: 'payer_refused' });
-    given().when(set({ ...own, payer: 'cus_1' })).thenRejected({ code: 'payer_refused' });
+      given(set())
+        .when(set({ ...own, ...change }))
+        .thenRejected({ code: 'payer_refused' });
+    given()
+      .when(set({ ...own, payer: 'cus_1' }))
+      .thenRejected({ code: 'payer_refused' });
   });
 
   it('is not given by a tenant for which nobody pays', () => {

@@ -52,8 +52,28 @@ const mortal = (world: World, random: Random) => {
   };
 };
 
+/** Gives money back, in parts of which some fail; what is left of it. */
+function* refundsOf(world: World, random: Random, fate: Fate & { readonly unit: number }) {
+  const { stripe } = world;
+  const { intent, unit } = fate;
+  let left = stripe.intents.get(intent)!.amount / unit;
+  for (let n = random.between(0, 3); n > 0 && left > 0; n -= 1) {
+    const amount = chance(random, 30) ? left : random.between(1, left);
+    const fails = chance(random, 30);
+    const refund = stripe.refund(intent, amount * unit, fails ? 'pending' : 'succeeded');
+    yield undefined;
+    if (fails) stripe.changeRefund(refund, 'failed');
+    else left -= amount;
+  }
+  return left;
+}
+
 /** What payers, banks and the shop do to one payment, one thing after the other. */
-async function* lifeOf(world: World, random: Random, tenant: string): AsyncGenerator<Fate | undefined> {
+async function* lifeOf(
+  world: World,
+  random: Random,
+  tenant: string,
+): AsyncGenerator<Fate | undefined, undefined> {
   const { stripe } = world;
   const currency = random.pick(CURRENCIES);
   const credits = random.between(1, 40) * 1_000;
@@ -64,19 +84,12 @@ async function* lifeOf(world: World, random: Random, tenant: string): AsyncGener
   yield undefined;
   const isPaid = !isSlow || chance(random, 70);
   if (isSlow) stripe.arrive(session, { isPaid });
-  yield { tenant, credits, intent, isPaid };
+  const fate = { tenant, credits, intent, isPaid };
+  yield fate;
   if (!isPaid) return;
   stripe.feeBecomesKnown(intent);
   const unit = UNIT[currency.toLowerCase()] ?? 1;
-  let left = stripe.intents.get(intent)!.amount / unit;
-  for (let n = random.between(0, 3); n > 0 && left > 0; n -= 1) {
-    const amount = chance(random, 30) ? left : random.between(1, left);
-    const fails = chance(random, 30);
-    const refund = stripe.refund(intent, amount * unit, fails ? 'pending' : 'succeeded');
-    yield undefined;
-    if (fails) stripe.changeRefund(refund, 'failed');
-    else left -= amount;
-  }
+  const left = yield* refundsOf(world, random, { ...fate, unit });
   if (left === 0 || !chance(random, 25)) return;
   const dispute = stripe.dispute(intent, left * unit);
   yield undefined;
@@ -114,7 +127,9 @@ class Post {
     const dies = !isCalm && chance(random, 25);
     if (dies) this.#process.dieAfter(random.between(1, 20));
     const lost = batch.map(() => !isCalm && chance(random, 10));
-    const taken = await Promise.all(batch.map((event, at) => lost[at] !== true && this.#send(event)));
+    const taken = await Promise.all(
+      batch.map(async (event, at) => lost[at] !== true && (await this.#send(event))),
+    );
     if (dies) {
       this.deaths += 1;
       this.#process.start();
@@ -143,7 +158,9 @@ describe('deliveries that are lost, doubled, late and cut off', () => {
     const { stripe } = world;
     const { amount, currency, latest_charge } = stripe.intents.get(intent)!;
     const unit = UNIT[currency] ?? 1;
-    const [sale, ...doubled] = grants.filter((one) => one['provider_txn_id'] === intent && one['kind'] === 'sale');
+    const [sale, ...doubled] = grants.filter(
+      (one) => one['provider_txn_id'] === intent && one['kind'] === 'sale',
+    );
     expect(doubled, intent).to.deep.equal([]);
     if (!isPaid) {
       expect(sale, intent).to.equal(undefined);
@@ -154,7 +171,11 @@ describe('deliveries that are lost, doubled, late and cut off', () => {
     expect(sale?.['payout_id'], intent).to.equal(payout);
     expect(sale?.['provider_fee_minor'], intent).to.be.above(0);
     const mine = grants.filter((one) => one['original_grant_id'] === sale?.['grant_id']);
-    const moneyBack = (kind: string) => sumOf(mine.filter((one) => one['kind'] === kind), 'gross_amount_minor');
+    const moneyBack = (kind: string) =>
+      sumOf(
+        mine.filter((one) => one['kind'] === kind),
+        'gross_amount_minor',
+      );
     const returned = moneyBack('refund') + moneyBack('dispute') - moneyBack('reversal');
     const real = [...stripe.refunds.values(), ...stripe.disputes.values()]
       .filter((one) => one.payment_intent === intent && !['failed', 'won'].includes(one.status))

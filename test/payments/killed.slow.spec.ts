@@ -78,7 +78,7 @@ describe('quire payments serve', () => {
     const tenant = newTenant();
     world.stripe.pay(await world.page({ tenant_id: tenant, credits: 1_000 }));
     const [event] = world.stripe.take();
-    const asked = () => world.stripe.asked.get('GET payment_intents') ?? 0;
+    const asked = () => world.stripe.asked.get('GET payment_intents/one') ?? 0;
     const before = asked();
     const sent = fetch(url('/webhooks/stripe'), world.stripe.signed(event!));
     await until(() => asked() > before);

@@ -28,8 +28,12 @@ describe('payments that Stripe tells of', () => {
   it('are credited once, whichever of its events come, in which order and how often', async () => {
     const intent = world.stripe.pay(await page());
     const events = world.stripe.take();
-    expect(events.map(({ type }) => type)).to.include.members(['charge.succeeded', 'checkout.session.completed']);
-    for (const event of [...events].reverse().concat(events)) expect(await world.deliver(event)).to.equal(200);
+    expect(events.map(({ type }) => type)).to.include.members([
+      'charge.succeeded',
+      'checkout.session.completed',
+    ]);
+    for (const event of [...events].reverse().concat(events))
+      expect(await world.deliver(event)).to.equal(200);
     const [sale, ...others] = await world.grants(tenant);
     expect(others).to.deep.equal([]);
     expect(sale).to.include({ kind: 'sale', credits: 5_000, currency: 'USD', gross_amount_minor: 5_000 });
@@ -40,7 +44,9 @@ describe('payments that Stripe tells of', () => {
   it('are credited once where several events come at the same moment', async () => {
     world.stripe.pay(await page());
     const events = world.stripe.take();
-    const statuses = await Promise.all([...events, ...events, ...events].map((event) => world.deliver(event)));
+    const statuses = await Promise.all(
+      [...events, ...events, ...events].map((event) => world.deliver(event)),
+    );
     // What met another of them at work is sent again.
     expect(statuses.every((status) => status === 200 || status === 503)).to.equal(true);
     for (const event of events) expect(await world.deliver(event)).to.equal(200);
@@ -217,7 +223,10 @@ describe('payments that Stripe tells of', () => {
     world.stripe.pay(await page({ currency: 'EUR', credits: 10_000 }));
     await world.deliverAll();
     // 291 US cents of a payment of 90.00 EUR that was 112.50 USD.
-    expect((await world.grants(tenant))[0]).to.include({ gross_amount_minor: 9_000, provider_fee_minor: 233 });
+    expect((await world.grants(tenant))[0]).to.include({
+      gross_amount_minor: 9_000,
+      provider_fee_minor: 233,
+    });
   });
 
   it('that are not of credits are left alone', async () => {
@@ -233,7 +242,12 @@ describe('payments that Stripe tells of', () => {
     const made = await world.page({ tenant_id: tenant, credits: 1_000 });
     world.stripe.sessions.set(made, { ...world.stripe.sessions.get(made)!, metadata: {} });
     const intent = world.stripe.pay(made);
-    const json = { tenant_id: tenant, provider: 'stripe', provider_txn_id: intent, gross_amount_minor: 1_000 };
+    const json = {
+      tenant_id: tenant,
+      provider: 'stripe',
+      provider_txn_id: intent,
+      gross_amount_minor: 1_000,
+    };
     expect((await world.api.call('post', '/v1/billing/credits', { json })).status).to.equal(200);
     world.stripe.refund(intent, 400);
     expect(all(await world.deliverAll(), 200)).to.equal(true);

@@ -138,7 +138,9 @@ describe('requests to the payments process', () => {
 
   it('for a page need the token of the shop, and are served only where there is one', async () => {
     const asked = { tenant_id: tenant, credits: 1_000 };
-    expect((await world.checkout(asked, { authorization: 'Bearer checkout-token-of-a-thief' })).status).to.equal(401);
+    expect(
+      (await world.checkout(asked, { authorization: 'Bearer checkout-token-of-a-thief' })).status,
+    ).to.equal(401);
     await world.restart({ checkoutToken: undefined });
     expect((await world.checkout(asked)).status).to.equal(404);
   });

@@ -113,7 +113,10 @@ const sessionRequest = z.strictObject({
           currency: z.string().regex(/^[a-z]{3}$/),
           unit_amount: whole,
           tax_behavior: z.enum(['inclusive', 'exclusive']),
-          product_data: z.strictObject({ name: z.string().min(1), description: z.string().min(1).optional() }),
+          product_data: z.strictObject({
+            name: z.string().min(1),
+            description: z.string().min(1).optional(),
+          }),
         }),
       }),
     )
@@ -165,10 +168,36 @@ const parsed = <Schema extends z.ZodType>(schema: Schema, body: unknown): z.outp
 
 const list = (url: string, data: readonly object[]) => ({ object: 'list', url, has_more: false, data });
 
+/** What an intent paid, or what of it went back, the newest first. */
+const paidBy = <T extends { readonly payment_intent: string | null }>(
+  { query }: Request,
+  map: ReadonlyMap<string, T>,
+): readonly T[] =>
+  [...map.values()].filter(({ payment_intent }) => payment_intent === query['payment_intent']).reverse();
+
 /** What Stripe takes off for a coupon, percent. */
 const COUPONS: Readonly<Record<string, number>> = { TENTH: 10, GIFT: 100 };
 /** VAT of pages with automatic tax, percent. */
 const TAX = 19;
+
+/** What a coupon takes off a price. */
+const discountOf = (price: number, coupon: string | undefined): number => {
+  if (coupon === undefined) return 0;
+  const percent = COUPONS[coupon];
+  if (percent === undefined) throw new Refusal(400, 'resource_missing', `No such coupon: '${coupon}'`);
+  return Math.round((price * percent) / 100);
+};
+
+/** What a page asks for: its discount, and its tax on top or within. */
+const moneyOf = (asked: z.output<typeof sessionRequest>) => {
+  const { unit_amount: price, tax_behavior } = asked.line_items[0]!.price_data;
+  const amount_discount = discountOf(price, asked.discounts?.[0]?.coupon);
+  const left = price - amount_discount;
+  const isWithin = tax_behavior === 'inclusive';
+  const tax = isWithin ? Math.round(left - left / (1 + TAX / 100)) : Math.round((left * TAX) / 100);
+  const amount_tax = asked.automatic_tax?.enabled === 'true' ? tax : 0;
+  return { amount_total: left + (isWithin ? 0 : amount_tax), total_details: { amount_discount, amount_tax } };
+};
 
 const newId = (kind: string): string => `${kind}_${randomUUID().replaceAll('-', '')}`;
 
@@ -345,7 +374,15 @@ export class StripeDouble {
       return intent;
     });
     this.invoices.set(id, {
-      ...{ id, object: 'invoice', number: `N-${id.slice(-6)}`, created: this.#now, currency, total, metadata },
+      ...{
+        id,
+        object: 'invoice',
+        number: `N-${id.slice(-6)}`,
+        created: this.#now,
+        currency,
+        total,
+        metadata,
+      },
       ...{ total_taxes: [{ amount: tax }], total_discount_amounts: [], parent: null, status: 'paid' },
       payments: {
         object: 'list',
@@ -370,23 +407,13 @@ export class StripeDouble {
   #sessionOf(body: unknown): object {
     const asked = parsed(sessionRequest, body);
     const [item] = asked.line_items;
-    const { unit_amount: price, currency, tax_behavior } = item!.price_data;
+    const { currency } = item!.price_data;
     const seconds = asked.expires_at - this.#now;
     if (seconds < 1_800 || seconds > 86_400) throw new Refusal(400, 'parameter_invalid', 'expires_at');
-    const coupon = asked.discounts?.[0]?.coupon;
-    if (coupon !== undefined && COUPONS[coupon] === undefined)
-      throw new Refusal(400, 'resource_missing', `No such coupon: '${coupon}'`);
-    const discount = Math.round((price * (COUPONS[coupon ?? ''] ?? 0)) / 100);
-    const isTaxed = asked.automatic_tax?.enabled === 'true';
-    const left = price - discount;
-    const inclusive = Math.round(left - left / (1 + TAX / 100));
-    const exclusive = Math.round((left * TAX) / 100);
-    const tax = isTaxed ? (tax_behavior === 'inclusive' ? inclusive : exclusive) : 0;
     const id = newId('cs_test');
     const session: Session = {
       ...{ id, object: 'checkout.session', created: this.#now, currency, metadata: asked.metadata },
-      amount_total: left + (tax_behavior === 'exclusive' ? tax : 0),
-      total_details: { amount_discount: discount, amount_tax: tax },
+      ...moneyOf(asked),
       ...{ url: `https://checkout.example/${id}`, expires_at: asked.expires_at },
       ...{ status: 'open', payment_status: 'unpaid', payment_intent: null },
     };
@@ -412,57 +439,63 @@ export class StripeDouble {
     const kept = this.#kept.get(key ?? '');
     if (kept !== undefined) {
       if (kept.sent === sent) return kept.answer;
-      throw new Refusal(400, 'idempotency_error', 'Keys for idempotent requests can only be used with the same parameters.');
+      throw new Refusal(
+        400,
+        'idempotency_error',
+        'Keys for idempotent requests can only be used with the same parameters.',
+      );
     }
     const answer = make();
     if (key !== undefined) this.#kept.set(key, { sent, answer });
     return answer;
   }
 
+  /** Every address that is served: what it answers, by the IDs of its path. */
+  readonly #routes: Readonly<Record<string, (req: Request, id: string) => object>> = {
+    'POST checkout/sessions': (req) => this.#once(req, () => this.#sessionOf(req.body)),
+    'GET checkout/sessions': (req) => list(req.path, paidBy(req, this.sessions)),
+    'GET checkout/sessions/one': (_, id) => found(this.sessions, id),
+    'POST payment_intents': (req) => this.#once(req, () => this.#intentOf(req.body)),
+    'GET payment_intents': (req) => list(req.path, this.#intentsOf(req)),
+    'GET payment_intents/one': (_, id) => found(this.intents, id),
+    'GET refunds': (req) => list(req.path, paidBy(req, this.refunds)),
+    'GET disputes': (req) => list(req.path, paidBy(req, this.disputes)),
+    'GET invoices/one': (_, id) => found(this.invoices, id),
+    'GET invoice_payments': (req) => list(req.path, this.#invoicePaymentsOf(req)),
+    'GET balance_transactions': (req) => list(req.path, this.#settledIn(req)),
+  };
+
+  #intentsOf({ query }: Request): readonly Intent[] {
+    const asked = z.object({ customer: z.string(), created: z.object({ gte: whole }) }).parse(query);
+    return [...this.intents.values()]
+      .filter(({ customer, created }) => customer === asked.customer && created >= asked.created.gte)
+      .reverse();
+  }
+
+  #invoicePaymentsOf({ query }: Request): readonly object[] {
+    const { payment } = z.object({ payment: z.object({ payment_intent: z.string() }) }).parse(query);
+    const all = [...this.invoices.values()].flatMap(({ payments }) => payments.data);
+    return all.filter((one) => JSON.stringify(one).includes(payment.payment_intent));
+  }
+
+  #settledIn({ query }: Request): readonly object[] {
+    const charges = [...this.intents.values()].flatMap(({ latest_charge }) => latest_charge ?? []);
+    return this.settled
+      .filter(({ payout }) => payout === query['payout'])
+      .map((one) => ({ ...one, source: charges.find(({ id }) => id === one.source) }));
+  }
+
   #answer(req: Request): object {
-    const { method, path, query } = req;
-    const body: unknown = req.body;
-    const [, , kind = '', second, third] = path.split('/');
-    const of = (name: string) => String(query[name]);
-    const paidBy = <T extends { payment_intent: string | null }>(map: ReadonlyMap<string, T>): T[] =>
-      [...map.values()].filter(({ payment_intent }) => payment_intent === of('payment_intent')).reverse();
-    const route = `${method} ${kind}${kind === 'checkout' ? ` ${third === undefined ? 'all' : 'one'}` : ''}`;
+    const [, , ...parts] = req.path.split('/');
+    const names = parts[0] === 'checkout' ? 2 : 1;
+    const id = parts[names] ?? '';
+    const place = parts.slice(0, names).join('/');
+    const route = `${req.method} ${place}${id === '' ? '' : '/one'}`;
     this.asked.set(route, (this.asked.get(route) ?? 0) + 1);
-    switch (route) {
-      case 'POST checkout all':
-        return this.#once(req, () => this.#sessionOf(body));
-      case 'GET checkout all':
-        return list(path, paidBy(this.sessions));
-      case 'GET checkout one':
-        return found(this.sessions, third);
-      case 'POST payment_intents':
-        return this.#once(req, () => this.#intentOf(body));
-      case 'GET payment_intents': {
-        if (second !== undefined) return found(this.intents, second);
-        const { gte } = z.object({ gte: whole }).parse(query['created']);
-        const mine = [...this.intents.values()].filter((one) => one.customer === of('customer') && one.created >= gte);
-        return list(path, mine.reverse());
-      }
-      case 'GET refunds':
-        return list(path, paidBy(this.refunds));
-      case 'GET disputes':
-        return list(path, paidBy(this.disputes));
-      case 'GET invoices':
-        return found(this.invoices, second);
-      case 'GET invoice_payments': {
-        const { payment_intent: id } = z.object({ payment_intent: z.string() }).parse(query['payment']);
-        const all = [...this.invoices.values()].flatMap(({ payments }) => payments.data);
-        return list(path, all.filter((one) => JSON.stringify(one).includes(id)));
-      }
-      case 'GET balance_transactions': {
-        const paid = this.settled.filter(({ payout }) => payout === of('payout'));
-        const charges = [...this.intents.values()].flatMap(({ latest_charge }) => latest_charge ?? []);
-        const source = (id: string) => charges.find((charge) => charge.id === id);
-        return list(path, paid.map((one) => ({ ...one, source: source(one.source) })));
-      }
-      default:
-        throw new Refusal(404, 'not_found', `Unrecognized request URL (${method}: ${path}).`);
-    }
+    const answer = this.#routes[route];
+    if (answer === undefined)
+      throw new Refusal(404, 'not_found', `Unrecognized request URL (${req.method}: ${req.path}).`);
+    return answer(req, id);
   }
 
   async start(): Promise<void> {
@@ -476,7 +509,9 @@ export class StripeDouble {
         if (!(error instanceof Refusal)) throw error;
         const { status, code, message } = error;
         const type = status === 402 ? 'card_error' : 'invalid_request_error';
-        res.status(status).json({ error: { type: code === 'idempotency_error' ? code : type, code, message } });
+        res
+          .status(status)
+          .json({ error: { type: code === 'idempotency_error' ? code : type, code, message } });
       }
     });
     const server = await listen(app, { host: '127.0.0.1', port: 0 });

@@ -45,7 +45,10 @@ describe('top-ups', () => {
   };
   const told = async (sent = message()): Promise<string> => {
     const answer = await fetch(`${world.url()}/webhooks/quire`, sent);
-    const { outcome, error } = (await answer.json()) as { readonly outcome?: string; readonly error?: string };
+    const { outcome, error } = (await answer.json()) as {
+      readonly outcome?: string;
+      readonly error?: string;
+    };
     return `${answer.status} ${outcome ?? error ?? ''}`;
   };
   const charges = () =>

@@ -100,7 +100,11 @@ export const startWorld = async (): Promise<World> => {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${CHECKOUT_TOKEN}`, ...headers },
       body: JSON.stringify({
-        ...{ currency: 'USD', success_url: 'https://shop.example/thanks', cancel_url: 'https://shop.example' },
+        ...{
+          currency: 'USD',
+          success_url: 'https://shop.example/thanks',
+          cancel_url: 'https://shop.example',
+        },
         ...asked,
       }),
     });

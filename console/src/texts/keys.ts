@@ -29,7 +29,7 @@ export const keys = {
     nameSay: 'So that you recognise it later, such as the program that uses it.',
     tooLong: 'At most 200 characters.',
     role: 'Role',
-    roleSay: 
+    roleSay:
       'Only tenant keys are billed. Service keys act for every tenant, seller keys tell of payments and do nothing ' +
       'else, admin keys may do everything.',
     roles: { tenant: 'Tenant', service: 'Service', seller: 'Seller', admin: 'Admin' },

@@ -287,8 +287,8 @@ class ApiKeyCreateRequest(TypedDict):
     """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
     role: NotRequired[Literal["tenant", "service", "seller", "admin"]]
     """`tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled.
-    `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list
-    and payments by their names, and nothing else. `admin`: everything.
+    `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list,
+    payments by their names and consents to top-ups, and nothing else. `admin`: everything.
     """
     name: NotRequired[str | None]
     """What the key is for: a note for people."""

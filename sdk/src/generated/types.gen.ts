@@ -490,7 +490,7 @@ export type ApiKeyCreateRequest = {
      */
     tenant_id: string;
     /**
-     * `tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled. `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list and payments by their names, and nothing else. `admin`: everything.
+     * `tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled. `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list, payments by their names and consents to top-ups, and nothing else. `admin`: everything.
      */
     role?: 'tenant' | 'service' | 'seller' | 'admin';
     /**

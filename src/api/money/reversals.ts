@@ -207,24 +207,42 @@ const namedPayment = z
   })
   .meta({ id: 'NamedPayment', description: 'A payment as it is booked; amounts are never below 0.' });
 
+const NOT_SOLD = {
+  ...{ bonus_credits: 0, discount_minor: 0, payout_id: null },
+  ...{ refunded_credits: 0, refunded_amount_minor: 0 },
+};
+
 /** What only a sale has. */
-const soldIn = ({ sale: state }: BookedPayment) => ({
-  bonus_credits: state?.sale.bonus_credits ?? 0,
-  discount_minor: state?.sale.discount_minor ?? 0,
-  payout_id: state?.sale.payout_id ?? null,
-  refunded_credits: state?.refunded_credits ?? 0,
-  refunded_amount_minor: state?.refunded_gross_minor ?? 0,
+const soldIn = ({ sale: state }: BookedPayment) =>
+  state === undefined
+    ? NOT_SOLD
+    : {
+        bonus_credits: state.sale.bonus_credits ?? 0,
+        discount_minor: state.sale.discount_minor ?? 0,
+        payout_id: state.sale.payout_id ?? null,
+        refunded_credits: state.refunded_credits,
+        refunded_amount_minor: state.refunded_gross_minor,
+      };
+
+/** What only a dispute has. */
+const disputeIn = ({ refund }: BookedPayment) => ({
+  dispute_status: refund?.dispute?.status ?? null,
+  dispute_fee_minor: refund?.dispute?.fee_minor ?? 0,
 });
 
-/** What only a refund or a reversal has, and by which ID it is known. */
+/** The event of a payment, and the IDs that it is known by. */
 const identityOf = ({ sale, refund, reversal }: BookedPayment) => {
-  if (sale !== undefined) return { kind: 'sale' as const, grant_id: sale.sale.grant_id, original_grant_id: null };
+  if (sale !== undefined) {
+    const { grant_id } = sale.sale;
+    return { kind: 'sale' as const, grant_id, original_grant_id: null, booked: sale.sale };
+  }
   if (refund !== undefined) {
     const kind = refund.dispute === undefined ? ('refund' as const) : ('dispute' as const);
-    return { kind, grant_id: refund.refund_id, original_grant_id: refund.grant_id };
+    return { kind, grant_id: refund.refund_id, original_grant_id: refund.grant_id, booked: refund };
   }
   if (reversal === undefined) throw new Error('a payment is a sale, a refund or a reversal');
-  return { kind: 'reversal' as const, grant_id: reversal.reversal_id, original_grant_id: reversal.grant_id };
+  const { reversal_id, grant_id: original_grant_id } = reversal;
+  return { kind: 'reversal' as const, grant_id: reversal_id, original_grant_id, booked: reversal };
 };
 
 export const getPayment = get(
@@ -241,17 +259,23 @@ export const getPayment = get(
   },
   async ({ params }, { paymentNamed }) => {
     const found = await paymentNamed(params);
-    const booked = found?.sale?.sale ?? found?.refund ?? found?.reversal;
-    if (found === undefined || booked === undefined)
+    if (found === undefined)
       throw problem('payment_not_found', 'No payment is booked under this provider and transaction.');
+    const { kind, grant_id, original_grant_id, booked } = identityOf(found);
     const { provider, provider_txn_id, credits, currency, gross_amount_minor } = booked;
     const { vat_amount_minor, provider_fee_minor, occurred_at, created_at } = booked;
     return {
-      ...{ tenant_id: found.tenant_id, ...identityOf(found), provider, provider_txn_id, credits, currency },
-      ...{ gross_amount_minor, vat_amount_minor, provider_fee_minor, ...soldIn(found) },
-      dispute_status: found.refund?.dispute?.status ?? null,
-      dispute_fee_minor: found.refund?.dispute?.fee_minor ?? 0,
-      ...{ occurred_at, created_at },
+      ...{
+        tenant_id: found.tenant_id,
+        kind,
+        grant_id,
+        original_grant_id,
+        provider,
+        provider_txn_id,
+        credits,
+      },
+      ...{ currency, gross_amount_minor, vat_amount_minor, provider_fee_minor },
+      ...{ ...soldIn(found), ...disputeIn(found), occurred_at, created_at },
     };
   },
 );

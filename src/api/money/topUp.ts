@@ -40,8 +40,12 @@ const topUpRequest = z
     monthly_credits_max: creditsIn.meta({
       description: 'The most that top-ups buy in a month, UTC; at least `credits`.',
     }),
-    payer: plainText(1, 255).nullish().meta({ description: `${PAYER} Left out: as before.` }),
-    payment_method: plainText(1, 255).nullish().meta({ description: `${METHOD} Left out: as before.` }),
+    payer: plainText(1, 255)
+      .nullish()
+      .meta({ description: `${PAYER} Left out: as before.` }),
+    payment_method: plainText(1, 255)
+      .nullish()
+      .meta({ description: `${METHOD} Left out: as before.` }),
     consented_at: occurredIn.nullish(),
   })
   .superRefine(({ credits, monthly_credits_max: most }, context) => {
@@ -102,7 +106,11 @@ export const getTopUp = get(
 
 const REJECTIONS = {
   payer_missing: () =>
-    invalid({ loc: ['body', 'payer'], msg: 'Nobody pays yet: send `payer` and `payment_method`.', type: 'missing' }),
+    invalid({
+      loc: ['body', 'payer'],
+      msg: 'Nobody pays yet: send `payer` and `payment_method`.',
+      type: 'missing',
+    }),
   payer_refused: () =>
     problem('admin_required', 'Who pays is named with an admin key: leave out `payer` and `payment_method`.'),
 } satisfies Sentences<TopUpRejection>;
@@ -112,8 +120,8 @@ export const setTopUp = put(
   {
     summary: "Replace a tenant's consent to top-ups",
     description:
-      'The payer’s standing consent to buy credits whenever the balance is below a threshold, up to a maximum a month. ' +
-      'Only an admin key names who pays; the tenant’s own key changes the figures and takes the consent back. ' +
+      'The payer’s standing consent to buy credits whenever the balance is below a threshold, with a maximum a ' +
+      'month. Only an admin key names who pays; the tenant’s own key changes the figures and takes the consent back. ' +
       '`quire payments serve` charges; the service itself never does.',
     access: 'any',
     tenant: 'path',

@@ -65,7 +65,9 @@ describe('authorisation: every route × every kind of key', () => {
   it('lets a seller do what verdicts say, and tells it so everywhere else', async () => {
     const reply = await api.call('get', '/v1/billing/balance/matrix', { key: keys.seller });
     expect(reply).to.include({ status: 403, code: 'admin_required' });
-    expect(reply.body['detail']).to.match(/^A seller key records sales, refunds, their reversals and disputes/);
+    expect(reply.body['detail']).to.match(
+      /^A seller key records sales, refunds, their reversals and disputes/,
+    );
     const open = Object.keys(EXPECTED).filter((id) => EXPECTED[id]![KINDS.indexOf('seller')] === 'pass');
     const withKey = open.filter((id) => EXPECTED[id]![0] !== 'pass');
     expect(withKey).to.have.members([
@@ -76,7 +78,10 @@ describe('authorisation: every route × every kind of key', () => {
 
   it('signs no seller in', async () => {
     const json = { api_key: keys.seller };
-    expect(await api.call('post', '/v1/session', { key: null, json })).to.include({ status: 403, code: 'admin_required' });
+    expect(await api.call('post', '/v1/session', { key: null, json })).to.include({
+      status: 403,
+      code: 'admin_required',
+    });
   });
 
   it('refuses another tenant before it looks anything up', async () => {

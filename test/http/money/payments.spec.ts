@@ -117,7 +117,11 @@ describe('the payments of all tenants', () => {
     expect(sale.body).to.include({ gross_amount_minor: 1190, provider_fee_minor: 45, dispute_status: null });
     expect(sale.body).to.include({ refunded_credits: 5000, refunded_amount_minor: 595 });
     const refund = await named(`back-${one}`);
-    expect(refund.body).to.include({ kind: 'refund', original_grant_id: sale.body['grant_id'], credits: 5000 });
+    expect(refund.body).to.include({
+      kind: 'refund',
+      original_grant_id: sale.body['grant_id'],
+      credits: 5000,
+    });
     expect(refund.body).to.include({ tenant_id: one, gross_amount_minor: 595, provider_fee_minor: 20 });
     expect(await named('nobody’s')).to.include({ status: 404, code: 'payment_not_found' });
   });

@@ -35,8 +35,13 @@ describe('the consent of a tenant to top-ups', () => {
   it('is read with the balance of this moment, by a seller too', async () => {
     await api.sell(tenant, 3_000);
     const seller = await api.newKey('top-up-seller', 'seller');
-    expect((await api.call('get', path, { key: seller })).body).to.include({ ...figures, balance_credits: 3_000 });
-    expect(await api.call('put', path, { key: seller, json: figures })).to.include({ code: 'admin_required' });
+    expect((await api.call('get', path, { key: seller })).body).to.include({
+      ...figures,
+      balance_credits: 3_000,
+    });
+    expect(await api.call('put', path, { key: seller, json: figures })).to.include({
+      code: 'admin_required',
+    });
   });
 
   it('is changed and taken back by its tenant, and by no other', async () => {
@@ -48,11 +53,14 @@ describe('the consent of a tenant to top-ups', () => {
   });
 
   it('says what is wrong with it', async () => {
-    const wrong = async (change: object) => issuesIn(await api.call('put', path, { json: { ...figures, ...change } }));
+    const wrong = async (change: object) =>
+      issuesIn(await api.call('put', path, { json: { ...figures, ...change } }));
     expect(await wrong({ monthly_credits_max: 4_999 })).to.deep.equal(['body.monthly_credits_max custom']);
     expect(await wrong({ credits: 0 })).to.deep.equal(['body.credits too_small']);
     expect(await wrong({ currency: 'XXY' })).to.have.length(1);
-    const nobody = await api.call('put', `/v1/billing/top-up/${randomUUID()}`, { json: { ...figures, ...payer } });
+    const nobody = await api.call('put', `/v1/billing/top-up/${randomUUID()}`, {
+      json: { ...figures, ...payer },
+    });
     expect(nobody).to.include({ status: 404, code: 'tenant_not_found' });
   });
 

@@ -2800,10 +2800,10 @@ class AsyncApi:
     ) -> models.TopUp:
         """Replace a tenant's consent to top-ups.
 
-        The payer’s standing consent to buy credits whenever the balance is below a threshold, up
-        to a maximum a month. Only an admin key names who pays; the tenant’s own key changes the
-        figures and takes the consent back. `quire payments serve` charges; the service itself
-        never does.
+        The payer’s standing consent to buy credits whenever the balance is below a threshold,
+        with a maximum a month. Only an admin key names who pays; the tenant’s own key changes
+        the figures and takes the consent back. `quire payments serve` charges; the service
+        itself never does.
         """
         call = Call(
             "PUT",
