@@ -7452,12 +7452,15 @@ class TopUp(TypedDict):
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     active: bool
+    """False: the consent was taken back, or never given."""
     threshold_credits: int | None
+    """Credits are bought while the balance is below this."""
     credits: int | None
     """Credits of the sale that are taken back; left out: computed from the amount."""
     currency: str | None
     """ISO 4217, three capital letters."""
     monthly_credits_max: int | None
+    """The most credits that top-ups buy in a month, UTC."""
     payer: str | None
     """Customer at the payment provider, as `cus_…`."""
     payment_method: str | None
@@ -7478,7 +7481,7 @@ class TopUpRequest(TypedDict):
     """All of the consent: it replaces what was set before."""
 
     active: bool
-    """False: the consent is taken back."""
+    """False: the consent was taken back, or never given."""
     threshold_credits: int
     """Credits are bought while the balance is below this."""
     credits: int
@@ -7486,12 +7489,13 @@ class TopUpRequest(TypedDict):
     currency: str
     """ISO 4217 code."""
     monthly_credits_max: int
-    """The most that top-ups buy in a month, UTC; at least `credits`."""
+    """The most credits that top-ups buy in a month, UTC. At least `credits`."""
     payer: NotRequired[str | None]
     """Customer at the payment provider, as `cus_…`. Left out: as before."""
     payment_method: NotRequired[str | None]
     """What is charged, a name of the payment provider as `pm_…`. Left out: as before."""
     consented_at: NotRequired[str | None]
+    """When the payer agreed. Left out: now."""
 
 
 class TrainingCancelledMessage(TypedDict):

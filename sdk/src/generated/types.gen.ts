@@ -12370,7 +12370,13 @@ export type TopUp = {
      * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
      */
     tenant_id: string;
+    /**
+     * False: the consent was taken back, or never given.
+     */
     active: boolean;
+    /**
+     * Credits are bought while the balance is below this.
+     */
     threshold_credits: number | null;
     /**
      * Credits of the sale that are taken back; left out: computed from the amount.
@@ -12380,6 +12386,9 @@ export type TopUp = {
      * ISO 4217, three capital letters.
      */
     currency: string | null;
+    /**
+     * The most credits that top-ups buy in a month, UTC.
+     */
     monthly_credits_max: number | null;
     /**
      * Customer at the payment provider, as `cus_…`.
@@ -12412,7 +12421,7 @@ export type TopUp = {
  */
 export type TopUpRequest = {
     /**
-     * False: the consent is taken back.
+     * False: the consent was taken back, or never given.
      */
     active: boolean;
     /**
@@ -12428,7 +12437,7 @@ export type TopUpRequest = {
      */
     currency: string;
     /**
-     * The most that top-ups buy in a month, UTC; at least `credits`.
+     * The most credits that top-ups buy in a month, UTC. At least `credits`.
      */
     monthly_credits_max: number;
     /**
@@ -12439,6 +12448,9 @@ export type TopUpRequest = {
      * What is charged, a name of the payment provider as `pm_…`. Left out: as before.
      */
     payment_method?: string | null;
+    /**
+     * When the payer agreed. Left out: now.
+     */
     consented_at?: string | null;
 };
 

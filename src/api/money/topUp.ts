@@ -28,25 +28,27 @@ const { get, put } = routesOver<TopUpDeps>();
 
 const creditsIn = z.int().min(1).max(MOVEMENT_MAX);
 
+const ACTIVE = 'False: the consent was taken back, or never given.';
+const THRESHOLD = 'Credits are bought while the balance is below this.';
+const MONTHLY_MAX = 'The most credits that top-ups buy in a month, UTC.';
+const CONSENTED_AT = 'When the payer agreed.';
 const PAYER = 'Customer at the payment provider, as `cus_…`.';
 const METHOD = 'What is charged, a name of the payment provider as `pm_…`.';
 
 const topUpRequest = z
   .strictObject({
-    active: z.boolean().meta({ description: 'False: the consent is taken back.' }),
-    threshold_credits: creditsIn.meta({ description: 'Credits are bought while the balance is below this.' }),
+    active: z.boolean().meta({ description: ACTIVE }),
+    threshold_credits: creditsIn.meta({ description: THRESHOLD }),
     credits: creditsIn.meta({ description: 'Bought at a time.' }),
     currency: knownCurrencyIn,
-    monthly_credits_max: creditsIn.meta({
-      description: 'The most that top-ups buy in a month, UTC; at least `credits`.',
-    }),
+    monthly_credits_max: creditsIn.meta({ description: `${MONTHLY_MAX} At least \`credits\`.` }),
     payer: plainText(1, 255)
       .nullish()
       .meta({ description: `${PAYER} Left out: as before.` }),
     payment_method: plainText(1, 255)
       .nullish()
       .meta({ description: `${METHOD} Left out: as before.` }),
-    consented_at: occurredIn.nullish(),
+    consented_at: occurredIn.nullish().meta({ description: `${CONSENTED_AT} Left out: now.` }),
   })
   .superRefine(({ credits, monthly_credits_max: most }, context) => {
     if (credits > most)
@@ -57,14 +59,14 @@ const topUpRequest = z
 const topUpResponse = z
   .strictObject({
     tenant_id: z.string(),
-    active: z.boolean(),
-    threshold_credits: creditsOut.nullable(),
+    active: z.boolean().meta({ description: ACTIVE }),
+    threshold_credits: creditsOut.nullable().meta({ description: THRESHOLD }),
     credits: creditsOut.nullable(),
     currency: z.string().nullable(),
-    monthly_credits_max: creditsOut.nullable(),
+    monthly_credits_max: creditsOut.nullable().meta({ description: MONTHLY_MAX }),
     payer: z.string().nullable().meta({ description: PAYER }),
     payment_method: z.string().nullable().meta({ description: METHOD }),
-    consented_at: instantOut.nullable().meta({ description: 'When the payer agreed.' }),
+    consented_at: instantOut.nullable().meta({ description: CONSENTED_AT }),
     balance_credits: creditsOut,
     updated_at: instantOut.nullable(),
     updated_by: whoOut,
