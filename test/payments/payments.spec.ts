@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { sidesOf } from '../../src/payments/runPayments.ts';
 import { newTenant, startWorld, type World } from './world.ts';
 
 const all = <T>(items: readonly T[], like: T) => items.every((item) => item === like);
@@ -153,6 +154,35 @@ describe('payments that Stripe tells of', () => {
     expect(all(await world.deliverAll(), 200)).to.equal(true);
     const [refund] = await world.grants(tenant);
     expect(refund).to.include({ kind: 'refund', credits: -1_000, gross_amount_minor: 5_000 });
+    expect(await world.balance(tenant)).to.equal(0);
+  });
+
+  it('take them once, though another delivery books the refund at the same moment', async () => {
+    const intent = await paid();
+    await world.api.call('post', `/v1/admin/tenants/${tenant}/adjust-credits`, {
+      json: { credits: -4_000, reason: 'used' },
+    });
+    const refund = world.stripe.refund(intent, 5_000);
+    const [event] = world.stripe.take();
+    expect(await world.deliver(event!)).to.equal(200);
+    const { quire } = sidesOf(world.config);
+    let isEarly = true;
+    await world.restart({
+      quire: {
+        ...quire,
+        // As it was when the other had not booked it yet.
+        getPayment: (input) => {
+          const { provider, provider_txn_id: id } = input.path;
+          const asked = id === refund && isEarly ? 'nobody' : id;
+          if (id === refund) isEarly = false;
+          return quire.getPayment({ path: { provider, provider_txn_id: asked } });
+        },
+      },
+    });
+    expect(await world.deliver(event!)).to.equal(200);
+    expect(isEarly).to.equal(false);
+    await world.restart();
+    expect(await kinds()).to.deep.equal(['refund', 'sale']);
     expect(await world.balance(tenant)).to.equal(0);
   });
 
