@@ -179,7 +179,13 @@ const keysAndLimits = async (api: Client, tenant_id: string): Promise<void> => {
   expect(retention.status).to.be.lessThan(300);
   const consent = await api.call('put', `/v1/billing/top-up/${tenant_id}`, {
     json: {
-      ...{ active: true, threshold_credits: 100, credits: 1_000, currency: 'USD', monthly_credits_max: 5_000 },
+      ...{
+        active: true,
+        threshold_credits: 100,
+        credits: 1_000,
+        currency: 'USD',
+        monthly_credits_max: 5_000,
+      },
       ...{ payer: 'cus_1', payment_method: 'pm_1' },
     },
   });

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { EVENT_TYPES } from '../../src/payments/app.ts';
+import { sidesOf } from '../../src/payments/runPayments.ts';
 import { newTenant, startWorld, type World } from './world.ts';
 import type { Delivery } from './stripeDouble.ts';
 
@@ -87,10 +90,17 @@ describe('requests to the payments process', () => {
     expect(await world.deliver({ type: 'x', body: 'no JSON' })).to.equal(400);
   });
 
+  it('are of the events that the guide tells to choose at Stripe', () => {
+    const guide = readFileSync('docs/how-to/take-payments.md', 'utf8');
+    const named = [
+      ...guide.matchAll(/`((?:checkout|invoice|payment_intent|charge|refund|payout)\.[a-z_.]+)`/g),
+    ];
+    expect(named.map(([, type]) => type)).to.have.members(EVENT_TYPES);
+  });
+
   it('wait for a service or a provider that is away: the event is sent again', async () => {
     const event = await completed();
     const away = { ...world.config, url: 'http://127.0.0.1:9' };
-    const { sidesOf } = await import('../../src/payments/runPayments.ts');
     await world.restart(sidesOf(away));
     expect(await world.deliver(event)).to.equal(503);
     await world.restart(sidesOf({ ...world.config, stripeUrl: 'http://127.0.0.1:9' }));
@@ -102,7 +112,6 @@ describe('requests to the payments process', () => {
 
   it('wait for a key that was revoked', async () => {
     const event = await completed();
-    const { sidesOf } = await import('../../src/payments/runPayments.ts');
     await world.restart(sidesOf({ ...world.config, key: 'quire_p_nobody' }));
     expect(await world.deliver(event)).to.equal(503);
   });
