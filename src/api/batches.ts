@@ -13,6 +13,7 @@ import type { BatchRequest, BatchCommands } from '../commands/batches.ts';
 import { jsonPieces, type JsonPieces } from '../commands/storedResult.ts';
 import type { ExtractFields, extractByFields } from '../commands/extract.ts';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
@@ -393,7 +394,6 @@ export const createBatch = post(
   },
   async (request, deps) => {
     const { project_id, task_id, file_uris, schema, ...fields } = request.body;
-    const { key_id, role } = request.caller;
     const { idempotency_key, fingerprint } = request;
     return acceptBatchOf(deps, request, {
       file_uris,
@@ -415,7 +415,7 @@ export const createBatch = post(
         channelPaths: placeOf,
       },
       work: {
-        ...{ tenant_id: request.tenant_id, project_id, task_id, caller: { key_id, role } },
+        ...{ tenant_id: request.tenant_id, project_id, task_id, caller: workerOf(request.caller) },
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: fields.pages, password: fields.password, at: ['body'] },

@@ -15,6 +15,7 @@ import {
 import type { extractByFields } from '../commands/extract.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { type AnyRequest, KEPT_A_DAY, type RawBody, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
@@ -232,7 +233,7 @@ export const createEvaluationRun = post(
     const channels = { llm: NO_CHANNEL, ocr: NO_CHANNEL, channelPaths: () => ['body', 'config_id'] };
     const accepted = await deps.runs.accept(
       {
-        ...{ set_id, tenant_id: request.tenant_id, caller: { key_id: caller.key_id, role: caller.role } },
+        ...{ set_id, tenant_id: request.tenant_id, caller: workerOf(caller) },
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: undefined, password: undefined, at: ['body'] },

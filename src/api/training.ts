@@ -9,6 +9,7 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import { jobIdOfArtifact, type TrainingJobState } from '../../domain/trainingJob.ts';
 import type { CreateTrainingRequest } from '../commands/training.ts';
 import { type AnyRequest, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { accountRejections } from './schemas/rejections.ts';
 import { invalid, problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
@@ -91,7 +92,7 @@ export const createJob = async (
   const { optimizer_tier, validation_split, billing_type, seed } = fields;
   const created = await pipelines.createJob({
     ...scope,
-    caller: { key_id: caller.key_id, role: caller.role },
+    caller: workerOf(caller),
     correlation_id: meta.correlation_id,
     identity: idempotency_key === null ? null : { idempotency_key, fingerprint },
     signal,

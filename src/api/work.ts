@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { ConvertRequest } from '../commands/convert.ts';
 import type { Opening, ReceivedFile, WorkAnswer, WorkRequest } from '../commands/work.ts';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import {
   CHANNEL_FIELDS,
   CHANNEL_MEMBERS,
@@ -100,7 +101,7 @@ export const workOf = (
   subject: WorkSubject,
 ): WorkRequest => ({
   tenant_id: request.tenant_id,
-  caller: { key_id: request.caller.key_id, role: request.caller.role },
+  caller: workerOf(request.caller),
   correlation_id: request.meta.correlation_id,
   idempotency:
     request.idempotency_key === null

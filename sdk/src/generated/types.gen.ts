@@ -490,9 +490,9 @@ export type ApiKeyCreateRequest = {
      */
     tenant_id: string;
     /**
-     * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
+     * `tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled. `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list, payments by their names and consents to top-ups, and nothing else. `admin`: everything.
      */
-    role?: 'tenant' | 'service' | 'admin';
+    role?: 'tenant' | 'service' | 'seller' | 'admin';
     /**
      * What the key is for: a note for people.
      */
@@ -523,7 +523,7 @@ export type ApiKeyCreateResponse = {
     /**
      * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
      */
-    role: 'tenant' | 'service' | 'admin';
+    role: 'tenant' | 'service' | 'seller' | 'admin';
     /**
      * A name for people.
      */
@@ -562,7 +562,7 @@ export type ApiKeyList = {
         /**
          * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
          */
-        role: 'tenant' | 'service' | 'admin';
+        role: 'tenant' | 'service' | 'seller' | 'admin';
         /**
          * A name for people.
          */
@@ -6627,7 +6627,7 @@ export type KeyCreatedMessage = {
         /**
          * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
          */
-        role: 'tenant' | 'service' | 'admin';
+        role: 'tenant' | 'service' | 'seller' | 'admin';
         /**
          * When the key ends, RFC 3339; null: never.
          */
@@ -6878,7 +6878,7 @@ export type LedgerItem = {
         /**
          * Role of the key.
          */
-        role: 'tenant' | 'service' | 'admin' | 'system';
+        role: 'tenant' | 'service' | 'seller' | 'admin' | 'system';
     } | null;
 };
 
@@ -7769,6 +7769,92 @@ export type MonthNotReopenableProblem = {
 };
 
 /**
+ * A payment as it is booked; amounts are never below 0.
+ */
+export type NamedPayment = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Its kind.
+     */
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal';
+    /**
+     * ID of the sale, the refund, the dispute or the reversal.
+     */
+    grant_id: string;
+    /**
+     * The sale; null: it is the sale.
+     */
+    original_grant_id: string | null;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Sold (the bonus among them), taken back, or given back again: never below 0.
+     */
+    credits: number;
+    /**
+     * Whole credits.
+     */
+    bonus_credits: number;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number | null;
+    /**
+     * Taken off the list price, in minor units.
+     */
+    discount_minor: number;
+    /**
+     * VAT in minor units of `currency`.
+     */
+    vat_amount_minor: number;
+    /**
+     * What the payment provider kept, in minor units of `currency`.
+     */
+    provider_fee_minor: number;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+    /**
+     * Of a dispute; null: it is none.
+     */
+    dispute_status: 'opened' | 'won' | 'lost' | null;
+    /**
+     * Fee that the provider kept for a dispute.
+     */
+    dispute_fee_minor: number;
+    /**
+     * Whole credits.
+     */
+    refunded_credits: number;
+    /**
+     * Money given back so far, in minor units of `currency`.
+     */
+    refunded_amount_minor: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    occurred_at: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+};
+
+/**
  * There is no such route. RFC 9457; what to do: /docs/problems/not_found.
  */
 export type NotFoundProblem = {
@@ -8594,6 +8680,36 @@ export type PaymentList = {
      * Send it as `cursor` to get the next page; null on the last one.
      */
     next_cursor: string | null;
+};
+
+/**
+ * There is no such payment. RFC 9457; what to do: /docs/problems/payment_not_found.
+ */
+export type PaymentNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/payment_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such payment';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'payment_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
 };
 
 export type PaymentSum = {
@@ -12276,6 +12392,98 @@ export type TooManyWebhooksProblem = {
     request_id: string;
 };
 
+/**
+ * Members are null where nothing was ever set.
+ */
+export type TopUp = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * False: the consent was taken back, or never given.
+     */
+    active: boolean;
+    /**
+     * Credits are bought while the balance is below this.
+     */
+    threshold_credits: number | null;
+    /**
+     * Credits of the sale that are taken back; left out: computed from the amount.
+     */
+    credits: number | null;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string | null;
+    /**
+     * The most credits that top-ups buy in a month, UTC.
+     */
+    monthly_credits_max: number | null;
+    /**
+     * Customer at the payment provider, as `cus_…`.
+     */
+    payer: string | null;
+    /**
+     * What is charged, a name of the payment provider as `pm_…`.
+     */
+    payment_method: string | null;
+    /**
+     * When the payer agreed.
+     */
+    consented_at: string | null;
+    /**
+     * Whole credits.
+     */
+    balance_credits: number;
+    /**
+     * When the limits were set; null while the defaults hold.
+     */
+    updated_at: string | null;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    updated_by: string | null;
+};
+
+/**
+ * All of the consent: it replaces what was set before.
+ */
+export type TopUpRequest = {
+    /**
+     * False: the consent was taken back, or never given.
+     */
+    active: boolean;
+    /**
+     * Credits are bought while the balance is below this.
+     */
+    threshold_credits: number;
+    /**
+     * Bought at a time.
+     */
+    credits: number;
+    /**
+     * ISO 4217 code.
+     */
+    currency: string;
+    /**
+     * The most credits that top-ups buy in a month, UTC. At least `credits`.
+     */
+    monthly_credits_max: number;
+    /**
+     * Customer at the payment provider, as `cus_…`. Left out: as before.
+     */
+    payer?: string | null;
+    /**
+     * What is charged, a name of the payment provider as `pm_…`. Left out: as before.
+     */
+    payment_method?: string | null;
+    /**
+     * When the payer agreed. Left out: now.
+     */
+    consented_at?: string | null;
+};
+
 export type TrainingCancelledMessage = {
     /**
      * Type of event.
@@ -13630,9 +13838,13 @@ export type ListDeploymentsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -13691,11 +13903,13 @@ export type ActivateDeploymentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -14030,9 +14244,13 @@ export type CancelBatchErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `batch_not_found`
      */
@@ -14094,9 +14312,13 @@ export type CancelEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `run_not_found`
      */
@@ -14158,9 +14380,13 @@ export type CancelOperationErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `operation_not_found`
      */
@@ -14222,9 +14448,13 @@ export type CancelTrainingJobErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `job_not_found`
      */
@@ -14319,11 +14549,13 @@ export type CanonicalErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`, `plan_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `plan_required`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -14472,9 +14704,13 @@ export type RemoveWebhookErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -14535,6 +14771,10 @@ export type GetWebhookErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `webhook_not_found`
      */
@@ -14677,11 +14917,13 @@ export type ChargeExamplesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'plan_required';
@@ -14986,9 +15228,13 @@ export type CountPagesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -15287,9 +15533,13 @@ export type ListBatchesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -15362,11 +15612,13 @@ export type CreateBatchErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -15608,9 +15860,13 @@ export type ListEvaluationRunsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -15683,11 +15939,13 @@ export type CreateEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -15799,9 +16057,13 @@ export type ListEvaluationSetsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -15872,11 +16134,13 @@ export type CreateEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -16087,9 +16351,13 @@ export type EndSessionErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `validation_error`
      */
@@ -16173,9 +16441,11 @@ export type CreateSessionErrors = {
      */
     401: InvalidApiKeyProblem;
     /**
-     * `cross_site_request`, `https_required`
+     * `admin_required`, `cross_site_request`, `https_required`
      */
     403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
         code: 'https_required';
@@ -16271,9 +16541,13 @@ export type ListTrainingJobsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -16346,11 +16620,13 @@ export type CreateTrainingJobErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'plan_required';
@@ -16472,9 +16748,13 @@ export type ListWebhooksErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -16533,15 +16813,15 @@ export type CreateWebhookErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `admin_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
-        code: 'tenant_mismatch';
-    } & TenantMismatchProblem) | ({
         code: 'admin_required';
-    } & AdminRequiredProblem);
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `webhook_not_found`
      */
@@ -16635,9 +16915,13 @@ export type DecideReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -16927,9 +17211,13 @@ export type EraseDocumentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `document_not_found`
      */
@@ -17098,11 +17386,13 @@ export type ExtractErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -17562,9 +17852,13 @@ export type GetBalanceErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -17633,9 +17927,13 @@ export type GetBalanceAtErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -17694,6 +17992,10 @@ export type GetBatchErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `batch_not_found`
      */
@@ -17757,6 +18059,10 @@ export type GetBatchResultsErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `batch_not_found`
      */
@@ -17958,6 +18264,10 @@ export type GetBillingRatesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `validation_error`
      */
     422: HttpValidationError;
@@ -18154,6 +18464,10 @@ export type GetConfigErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `config_not_found`
      */
@@ -18442,9 +18756,13 @@ export type GetCurrentDeploymentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `deployment_not_found`
      */
@@ -18641,6 +18959,10 @@ export type GetEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `run_not_found`
      */
     404: RunNotFoundProblem;
@@ -18706,6 +19028,10 @@ export type GetEvaluationRunDocumentErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `run_not_found`, `document_not_found`
      */
@@ -18777,6 +19103,10 @@ export type GetEvaluationRunFileErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `run_not_found`, `document_not_found`
      */
     404: ({
@@ -18843,9 +19173,13 @@ export type RemoveEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `set_not_found`
      */
@@ -18911,6 +19245,10 @@ export type GetEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `set_not_found`
      */
     404: SetNotFoundProblem;
@@ -18968,6 +19306,10 @@ export type GetEvaluationSetExamplesErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `set_not_found`
      */
@@ -19515,6 +19857,10 @@ export type GetOperationErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `operation_not_found`
      */
     404: OperationNotFoundProblem;
@@ -19581,9 +19927,13 @@ export type GetOutcomesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -19621,6 +19971,72 @@ export type GetOutcomesResponses = {
 
 export type GetOutcomesResponse = GetOutcomesResponses[keyof GetOutcomesResponses];
 
+export type GetPaymentData = {
+    body?: never;
+    path: {
+        /**
+         * Name of the payment provider or the model's provider, in small letters.
+         */
+        provider: string;
+        /**
+         * Together with the provider it identifies this payment, for ever and across tenants.
+         */
+        provider_txn_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/payments/{provider}/{provider_txn_id}';
+};
+
+export type GetPaymentErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `payment_not_found`
+     */
+    404: PaymentNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetPaymentError = GetPaymentErrors[keyof GetPaymentErrors];
+
+export type GetPaymentResponses = {
+    /**
+     * Success.
+     */
+    200: NamedPayment;
+};
+
+export type GetPaymentResponse = GetPaymentResponses[keyof GetPaymentResponses];
+
 export type GetPricingData = {
     body?: never;
     path: {
@@ -19642,6 +20058,10 @@ export type GetPricingErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `model_pricing_not_found`
      */
@@ -19685,7 +20105,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'payment_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -19759,9 +20179,13 @@ export type GetQuoteErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -19849,6 +20273,10 @@ export type GetReceiptErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `receipt_not_found`
      */
@@ -20104,6 +20532,10 @@ export type GetReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `review_not_found`
      */
     404: ReviewNotFoundProblem;
@@ -20161,6 +20593,10 @@ export type GetReviewFileErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `review_not_found`
      */
@@ -20286,9 +20722,13 @@ export type GetStatementErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20422,9 +20862,13 @@ export type GetTenantInfoErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20462,6 +20906,150 @@ export type GetTenantInfoResponses = {
 
 export type GetTenantInfoResponse = GetTenantInfoResponses[keyof GetTenantInfoResponses];
 
+export type GetTopUpData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/top-up/{tenant_id}';
+};
+
+export type GetTopUpErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetTopUpError = GetTopUpErrors[keyof GetTopUpErrors];
+
+export type GetTopUpResponses = {
+    /**
+     * Success.
+     */
+    200: TopUp;
+};
+
+export type GetTopUpResponse = GetTopUpResponses[keyof GetTopUpResponses];
+
+export type SetTopUpData = {
+    body: TopUpRequest;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/top-up/{tenant_id}';
+};
+
+export type SetTopUpErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type SetTopUpError = SetTopUpErrors[keyof SetTopUpErrors];
+
+export type SetTopUpResponses = {
+    /**
+     * Success.
+     */
+    200: TopUp;
+};
+
+export type SetTopUpResponse = SetTopUpResponses[keyof SetTopUpResponses];
+
 export type GetTrainingExamplesData = {
     body?: never;
     path: {
@@ -20484,9 +21072,13 @@ export type GetTrainingExamplesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `charge_required`
+     * `admin_required`, `charge_required`
      */
-    403: ChargeRequiredProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'charge_required';
+    } & ChargeRequiredProblem);
     /**
      * `job_not_found`
      */
@@ -20549,6 +21141,10 @@ export type GetTrainingJobErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `job_not_found`
      */
@@ -20624,9 +21220,13 @@ export type GetTrainingQuoteErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20703,9 +21303,13 @@ export type GetUsageDaysErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20843,9 +21447,13 @@ export type ReleaseReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -20911,9 +21519,13 @@ export type LeaseReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -21092,9 +21704,13 @@ export type ListArtifactsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21371,9 +21987,13 @@ export type ListConfigsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21576,9 +22196,13 @@ export type ListDocumentsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21737,9 +22361,13 @@ export type ListGrantsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21983,9 +22611,13 @@ export type ListOperationsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22171,9 +22803,13 @@ export type ListReviewsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22296,9 +22932,13 @@ export type ListStatementsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22391,9 +23031,13 @@ export type ListTenantLedgerErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22564,9 +23208,13 @@ export type ListUsageErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22650,6 +23298,10 @@ export type ListWebhookDeliveriesErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `webhook_not_found`
      */
@@ -22819,11 +23471,13 @@ export type OcrToMarkdownErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -22950,11 +23604,13 @@ export type PresignUploadErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -23396,9 +24052,13 @@ export type RejectReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -23484,9 +24144,13 @@ export type RemoveUploadErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `document_not_found`
      */
@@ -23636,9 +24300,13 @@ export type ReopenReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -23708,9 +24376,13 @@ export type ResendWebhookDeliveryErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`, `delivery_not_found`
      */
@@ -24028,9 +24700,13 @@ export type RotateWebhookSecretErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -24313,11 +24989,13 @@ export type ToMarkdownErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';

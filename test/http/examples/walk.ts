@@ -318,6 +318,15 @@ const administer = async (walk: Walk): Promise<void> => {
       ...{ status: 'opened', gross_amount_minor: 100, fee_minor: 1_500 },
     },
   });
+  await walk.call('getPayment', { path: { provider: 'stripe', provider_txn_id: 'pi_3QK9' } });
+  await walk.call('setTopUp', {
+    ...tenant,
+    json: {
+      ...{ active: true, threshold_credits: 2_000, credits: 10_000, currency: 'USD' },
+      ...{ monthly_credits_max: 50_000, payer: 'cus_3QK9', payment_method: 'pm_3QK9' },
+    },
+  });
+  await walk.call('getTopUp', tenant);
   const leaver = await walk.leaver();
   await walk.call('transferCredits', {
     ...tenant,

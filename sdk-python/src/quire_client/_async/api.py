@@ -1139,6 +1139,26 @@ class AsyncApi:
         )
         return cast("models.OutcomesResponse", await self._sender.data(call))
 
+    async def get_payment(
+        self,
+        provider: str,
+        provider_txn_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.NamedPayment:
+        """A sale, refund, dispute or reversal by its name at the provider.
+
+        Of any tenant, as the log has it at this moment: what was answered before is there. A
+        provider is found in any case of its letters.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/payments/{provider}/{provider_txn_id}",
+            path={"provider": provider, "provider_txn_id": provider_txn_id},
+            timeout=timeout,
+        )
+        return cast("models.NamedPayment", await self._sender.data(call))
+
     async def get_pricing(
         self,
         model_name: str,
@@ -1382,6 +1402,19 @@ class AsyncApi:
             timeout=timeout,
         )
         return cast("models.TenantInfoResponse", await self._sender.data(call))
+
+    async def get_top_up(self, tenant_id: str, *, timeout: float | None = None) -> models.TopUp:
+        """A tenant's consent to top-ups, and its balance.
+
+        Both as the log has them at this moment. `quire payments serve` decides by them.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/top-up/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            timeout=timeout,
+        )
+        return cast("models.TopUp", await self._sender.data(call))
 
     async def get_training_job(
         self,
@@ -2761,6 +2794,29 @@ class AsyncApi:
             timeout=timeout,
         )
         return cast("models.TenantRetentionResponse", await self._sender.data(call))
+
+    async def set_top_up(
+        self,
+        tenant_id: str,
+        body: models.TopUpRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.TopUp:
+        """Replace a tenant's consent to top-ups.
+
+        The payer’s standing consent to buy credits whenever the balance is below a threshold,
+        with a maximum a month. Only an admin key names who pays; the tenant’s own key changes
+        the figures and takes the consent back. `quire payments serve` charges; the service
+        itself never does.
+        """
+        call = Call(
+            "PUT",
+            "/v1/billing/top-up/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.TopUp", await self._sender.data(call))
 
     async def start_audit(
         self,
