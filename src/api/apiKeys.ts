@@ -122,7 +122,12 @@ const endWithMaker = async (
 const apiKeyCreateRequest = z
   .strictObject({
     tenant_id: tenantIdText,
-    role: keyRole.default('tenant'),
+    role: keyRole.default('tenant').meta({
+      description:
+        '`tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled. `seller`: records ' +
+        'sales, refunds, reversals and disputes of any tenant, reads the price list, payments by their names and ' +
+        'consents to top-ups, and nothing else. `admin`: everything.',
+    }),
     name: plainText(1, 200).nullish(),
     tags: defaultTagsIn.optional(),
     expires_at: instantIn.nullish().meta({

@@ -13,6 +13,7 @@ import type { BatchRequest, BatchCommands } from '../commands/batches.ts';
 import { jsonPieces, type JsonPieces } from '../commands/storedResult.ts';
 import type { ExtractFields, extractByFields } from '../commands/extract.ts';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
@@ -47,7 +48,7 @@ import {
   ocrChannelIn,
   openingFields,
 } from './schemas/workSchemas.ts';
-import { BATCH_PROBLEMS, callerOf, looseChannel } from './work.ts';
+import { BATCH_PROBLEMS, looseChannel } from './work.ts';
 import type { ChannelName } from '../commands/models.ts';
 
 /** What these routes need. */
@@ -419,13 +420,8 @@ export const createBatch = post(
         channelPaths: placeOf,
       },
       work: {
-        ...{
-          tenant_id: request.tenant_id,
-          project_id,
-          task_id,
-          tags: fields.tags,
-          caller: callerOf(request),
-        },
+        ...{ tenant_id: request.tenant_id, project_id, task_id, tags: fields.tags },
+        caller: workerOf(request.caller),
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: fields.pages, password: fields.password, at: ['body'] },

@@ -15,6 +15,7 @@ import {
 import type { extractByFields } from '../commands/extract.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { type AnyRequest, KEPT_A_DAY, type RawBody, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
@@ -30,7 +31,7 @@ import {
   tenantIdText,
 } from './schemas/basics.ts';
 import { ownSight } from './evaluationSets.ts';
-import { BATCH_PROBLEMS, callerOf, looseChannel } from './work.ts';
+import { BATCH_PROBLEMS, looseChannel } from './work.ts';
 import { CHANNEL_MEMBERS, extractModeIn } from './schemas/workSchemas.ts';
 
 /** What routes call for runs. */
@@ -224,7 +225,7 @@ export const createEvaluationRun = post(
   },
   async (request, deps) => {
     const { schema, mode, artifact_id, config_id, set_id, tags } = request.body;
-    const { idempotency_key, fingerprint, signal } = request;
+    const { idempotency_key, fingerprint, caller, signal } = request;
     const fields = {
       ...{ schema, mode, artifact_id, config_id, allow_partial: true, citations: true },
       min_confidence: undefined,
@@ -234,7 +235,7 @@ export const createEvaluationRun = post(
     const channels = { llm: NO_CHANNEL, ocr: NO_CHANNEL, channelPaths: () => ['body', 'config_id'] };
     const accepted = await deps.runs.accept(
       {
-        ...{ set_id, tenant_id: request.tenant_id, caller: callerOf(request), tags },
+        ...{ set_id, tenant_id: request.tenant_id, caller: workerOf(caller), tags },
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: undefined, password: undefined, at: ['body'] },

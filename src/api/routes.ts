@@ -7,7 +7,7 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
-import { recordDispute, reverseRefund, type ReversalsDeps } from './money/reversals.ts';
+import { getPayment, recordDispute, reverseRefund, type ReversalsDeps } from './money/reversals.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './money/credits.ts';
 import {
   cancelTrainingJob,
@@ -58,6 +58,7 @@ import {
   type BillingConfigDeps,
 } from './money/billingConfig.ts';
 import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './money/billingDetails.ts';
+import { getTopUp, setTopUp, type TopUpDeps } from './money/topUp.ts';
 import { getReceipt, type ReceiptsDeps } from './money/receipts.ts';
 import { getStatement, listStatements, type StatementsDeps } from './money/statements.ts';
 import {
@@ -197,6 +198,7 @@ export type ApiDeps = AccountsDeps &
   ConfigsDeps &
   CreditsDeps &
   ReversalsDeps &
+  TopUpDeps &
   DeploymentsDeps &
   DocumentsDeps &
   EvaluationsDeps &
@@ -279,9 +281,11 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getBillingRates,
     getCreditPrices,
     getQuote,
+    getPayment,
     getReceipt,
     getStatement,
     getTenantInfo,
+    getTopUp,
     getTrainingQuote,
     getUsageDays,
     getUsageOfTenant,
@@ -292,6 +296,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     recordDispute,
     reverseRefund,
     setBillingRate,
+    setTopUp,
   },
   Pipelines: {
     activateDeployment,

@@ -9,6 +9,7 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import { jobIdOfArtifact, type TrainingJobState } from '../../domain/trainingJob.ts';
 import type { CreateTrainingRequest } from '../commands/training.ts';
 import { type AnyRequest, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { accountRejections } from './schemas/rejections.ts';
 import { invalid, problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
@@ -33,7 +34,6 @@ import { activeConfig, type ReferenceData } from '../commands/reference.ts';
 import { checkKnown, pageFacts, plainText } from './schemas/basics.ts';
 import { type Tags, withTags } from '../../domain/tags.ts';
 import { withDefaultTags } from '../commands/work.ts';
-import { callerOf } from './work.ts';
 import { TRAINING_PROBLEMS } from './deployments.ts';
 
 /** What these routes need. */
@@ -90,11 +90,11 @@ export const createJob = async (
   request: AnyRequest,
   { scope, fields }: { readonly scope: JobScope; readonly fields: TrainingJobFields },
 ): Promise<z.input<typeof createTrainingJobResponse>> => {
-  const { idempotency_key, fingerprint, signal, meta, answer } = request;
+  const { idempotency_key, fingerprint, caller, signal, meta, answer } = request;
   const { optimizer_tier, validation_split, billing_type, seed } = fields;
   const created = await pipelines.createJob({
     ...scope,
-    caller: callerOf(request),
+    caller: workerOf(caller),
     tags: fields.tags ?? undefined,
     correlation_id: meta.correlation_id,
     identity: idempotency_key === null ? null : { idempotency_key, fingerprint },

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { ConvertRequest } from '../commands/convert.ts';
 import type { Opening, ReceivedFile, WorkAnswer, WorkRequest } from '../commands/work.ts';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import {
   CHANNEL_FIELDS,
   CHANNEL_MEMBERS,
@@ -97,13 +98,6 @@ type OpeningFields = Pick<Opening, 'pages' | 'password'> & { readonly at?: Openi
 /** Those, and the tags. */
 type WorkFields = OpeningFields & { readonly tags?: Tags | undefined };
 
-/** Who asks for work, with the default tags of its key. */
-export const callerOf = ({
-  caller: { key_id, role, tags },
-}: Pick<AnyRequest, 'caller'>): WorkRequest['caller'] => ({
-  ...{ key_id, role, tags },
-});
-
 /** What extraction and conversion take from a request alike. */
 export const workOf = (
   request: AnyRequest,
@@ -111,7 +105,7 @@ export const workOf = (
   subject: WorkSubject,
 ): WorkRequest => ({
   tenant_id: request.tenant_id,
-  caller: callerOf(request),
+  caller: workerOf(request.caller),
   tags: given.tags,
   correlation_id: request.meta.correlation_id,
   idempotency:

@@ -37,6 +37,7 @@ import {
   billingDetailsStream,
   type PlacedDetails,
 } from '../../domain/billingDetails.ts';
+import { topUp, topUpCodec, type TopUpKind, topUpStream } from '../../domain/topUp.ts';
 import { withSealed } from '../writer/vault.ts';
 import { withTags } from '../../domain/tags.ts';
 
@@ -184,5 +185,20 @@ export const billingDetailsCommands = (store: EventStore, options?: HandlerOptio
       }
       return settings;
     },
+  };
+};
+
+export type TopUpCommands = ReturnType<typeof topUpCommands>;
+
+const topUpRules = { decider: topUp, codec: topUpCodec, streamOf: topUpStream };
+
+/** Tenants' consents to top-ups. */
+export const topUpCommands = (store: EventStore, options?: HandlerOptions) => {
+  const { handle, stateOf } = streamsOf<TopUpKind>(topUpRules, store, options);
+  return {
+    set: (data: TopUpKind['command']['data'], meta: CommandMeta) =>
+      handle(data.tenant_id, { type: 'SetTopUp', data, meta }, data.tenant_id),
+    /** From the log. */
+    stateOf,
   };
 };

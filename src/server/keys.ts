@@ -4,11 +4,14 @@ import { LRUCache } from 'lru-cache';
 import { keyRole, type KeyRole, type ApiKeyState } from '../../domain/apiKey.ts';
 import type { Tags } from '../../domain/tags.ts';
 import { ReadModelsDiverged } from '../../projections/engine/divergence.ts';
-import { Problem, retryLater } from './problems.ts';
+import { Problem, problem, retryLater } from './problems.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
 
 /** How somebody signed in. */
 export const signedInBy = z.enum(['api_key', 'oidc', 'link']);
+
+/** Roles of those who do more than tell of payments: they work, and may sign in. */
+const workingRole = keyRole.exclude(['seller']);
 
 /** The sealed content of the cookie. */
 export const sealedSession = z.object({
@@ -17,7 +20,7 @@ export const sealedSession = z.object({
   /** The actor: a key's ID, `oidc:<sub>`, or the printed link. */
   subject: z.string(),
   tenant_id: z.string(),
-  role: keyRole,
+  role: workingRole,
   /** Of the key that the session stands for, and ends with; the key itself is nowhere. */
   key_hash: z.string().nullable(),
   csrf_token: z.string(),
@@ -41,6 +44,19 @@ export interface Caller {
   /** Where the request comes from a browser that is signed in. */
   readonly session?: Session;
 }
+
+/** Whose work something is, with the default tags of its key. No route for work lets a seller in. */
+export const workerOf = ({ key_id, role, tags }: Caller) => {
+  if (role === 'seller') throw new Error('a seller key was let in where documents are read');
+  return { key_id, role, tags };
+};
+
+/** As whom a key signs in. Throws 403 for a key that opens nothing which a page could show. */
+export const signingIn = ({ tenant_id, ...caller }: Caller): Pick<SignedIn, 'tenant_id' | 'role'> => {
+  if (caller.role === 'seller')
+    throw problem('admin_required', 'A seller key is for programs: it cannot sign in.');
+  return { tenant_id, role: caller.role };
+};
 
 /** The tenant of the bootstrap key. It has no account, for admin keys are not billed. */
 export const BOOTSTRAP_ADMIN: Caller = { key_id: 'key_bootstrap', tenant_id: 'quire:admin', role: 'admin' };

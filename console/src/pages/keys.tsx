@@ -212,10 +212,10 @@ function KeyTable({ items, onMore, isLoadingMore, csv, ...actions }: KeyTablePro
 const { create } = texts;
 const schema = z.object({
   name: z.string().trim().max(200, create.tooLong),
-  role: z.enum(['tenant', 'service', 'admin']),
+  role: z.enum(['tenant', 'service', 'seller', 'admin']),
   ends: z.enum(['never', '30', '90', '365']),
 });
-const ROLES = (['tenant', 'service', 'admin'] as const).map((value) => ({
+const ROLES = (['tenant', 'service', 'seller', 'admin'] as const).map((value) => ({
   value,
   name: create.roles[value],
 }));

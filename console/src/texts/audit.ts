@@ -309,6 +309,7 @@ const OTHERS: Readonly<Record<string, Sentence>> = {
   WebhookDeliveryResent: (d) => `Delivery ${name(d, 'delivery_id')} sent again`,
   DeliveriesPruned: (d) => `Deliveries of webhooks from before ${text(d, 'before')} are listed no more`,
   BillingDetailsSet: (d) => `Billing details of ${name(d, 'tenant_id')} set`,
+  TopUpSet: (d) => `Top-ups of ${name(d, 'tenant_id')} set`,
   RetentionSet: (d) => `Days for which things of ${name(d, 'tenant_id')} are kept set`,
   PlaceTaken: (d) => `Place for one of the ${text(d, 'thing')} taken`,
   DriftFound: (d) => `Balances of ${many(d, 'tenants_drifting', 'tenant')} differ from the log`,

@@ -31,8 +31,10 @@ export const keys = {
     nameSay: 'So that you recognise it later, such as the program that uses it.',
     tooLong: 'At most 200 characters.',
     role: 'Role',
-    roleSay: 'Only tenant keys are billed. Service keys act for every tenant, admin keys may do everything.',
-    roles: { tenant: 'Tenant', service: 'Service', admin: 'Admin' },
+    roleSay:
+      'Only tenant keys are billed. Service keys act for every tenant, seller keys tell of payments and do nothing ' +
+      'else, admin keys may do everything.',
+    roles: { tenant: 'Tenant', service: 'Service', seller: 'Seller', admin: 'Admin' },
     ends: 'Ends after',
     never: 'Never',
     days: (days: number) => `${String(days)} days`,

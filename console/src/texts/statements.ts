@@ -89,6 +89,7 @@ export const statements = {
     vat: (rate: string | null, country: string | null) =>
       ['VAT', rate === null ? '' : `${rate} %`, country ?? ''].filter((part) => part !== '').join(' '),
     total: 'Total, with VAT',
+    corrected: (vat: string, day: string) => `${vat}, booked ${day}`,
     columns: { name: 'Line', credits: 'Credits', amount: 'Amount' },
     month: 'Statement of the month',
   },

@@ -285,9 +285,10 @@ class AmbiguousMinorUnitsProblem(TypedDict):
 class ApiKeyCreateRequest(TypedDict):
     tenant_id: str
     """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
-    role: NotRequired[Literal["tenant", "service", "admin"]]
-    """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
-    everything.
+    role: NotRequired[Literal["tenant", "service", "seller", "admin"]]
+    """`tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled.
+    `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list,
+    payments by their names and consents to top-ups, and nothing else. `admin`: everything.
     """
     name: NotRequired[str | None]
     """What the key is for: a note for people."""
@@ -313,7 +314,7 @@ class ApiKeyCreateResponse(TypedDict):
     """First characters of the key, to tell keys apart."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
-    role: Literal["tenant", "service", "admin"]
+    role: Literal["tenant", "service", "seller", "admin"]
     """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
     everything.
     """
@@ -349,7 +350,7 @@ class ApiKeyListItems(TypedDict):
     """First characters of the key, to tell keys apart."""
     last4: str
     """Last four characters of the key."""
-    role: Literal["tenant", "service", "admin"]
+    role: Literal["tenant", "service", "seller", "admin"]
     """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
     everything.
     """
@@ -4069,7 +4070,7 @@ class KeyCreatedMessageData(TypedDict):
 
     key_id: str
     """ID of the API key, `key_…`."""
-    role: Literal["tenant", "service", "admin"]
+    role: Literal["tenant", "service", "seller", "admin"]
     """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
     everything.
     """
@@ -4223,7 +4224,7 @@ class LedgerItemActor(TypedDict):
     """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
     person who signed in was erased with the tenant.
     """
-    role: Literal["tenant", "service", "admin", "system"]
+    role: Literal["tenant", "service", "seller", "admin", "system"]
     """Role of the key."""
 
 
@@ -4750,6 +4751,51 @@ class MonthNotReopenableProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
 
 
+class NamedPayment(TypedDict):
+    """A payment as it is booked; amounts are never below 0."""
+
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    kind: Literal["sale", "refund", "dispute", "reversal"]
+    """Its kind."""
+    grant_id: str
+    """ID of the sale, the refund, the dispute or the reversal."""
+    original_grant_id: str | None
+    """The sale; null: it is the sale."""
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    credits: int
+    """Sold (the bonus among them), taken back, or given back again: never below 0."""
+    bonus_credits: int
+    """Whole credits."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int | None
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
+    vat_amount_minor: int
+    """VAT in minor units of `currency`."""
+    provider_fee_minor: int
+    """What the payment provider kept, in minor units of `currency`."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+    dispute_status: Literal["opened", "won", "lost"] | None
+    """Of a dispute; null: it is none."""
+    dispute_fee_minor: int
+    """Fee that the provider kept for a dispute."""
+    refunded_credits: int
+    """Whole credits."""
+    refunded_amount_minor: int
+    """Money given back so far, in minor units of `currency`."""
+    occurred_at: str
+    """RFC 3339 UTC with milliseconds."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
+
+
 class NotFoundProblem(TypedDict):
     """There is no such route. RFC 9457; what to do: /docs/problems/not_found."""
 
@@ -5271,6 +5317,23 @@ class PaymentList(TypedDict):
     """Send it as `cursor` to get the next page; null on the last one."""
 
 
+class PaymentNotFoundProblem(TypedDict):
+    """There is no such payment. RFC 9457; what to do: /docs/problems/payment_not_found."""
+
+    type: Literal["/docs/problems/payment_not_found"]
+    """The page of the problem, at this service."""
+    title: Literal["There is no such payment"]
+    """The problem in a few words."""
+    status: Literal[404]
+    """Status of the HTTP answer."""
+    code: Literal["payment_not_found"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
 class PaymentSum(TypedDict):
     currency: str
     """ISO 4217, three capital letters."""
@@ -5738,6 +5801,21 @@ class ReadyResponse(TypedDict):
     """
 
 
+class ReceiptCorrection(TypedDict):
+    """Tax of a payment that was told after its month was closed."""
+
+    booked_at: str
+    """Date of booking, in the month that was open."""
+    vat_amount_minor: int
+    """VAT to add; the net amount is less by it."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
+    position: str
+    """Position of its event in the log."""
+
+
 class ReceiptNotFoundProblem(TypedDict):
     """There is no such receipt. RFC 9457; what to do: /docs/problems/receipt_not_found."""
 
@@ -5785,7 +5863,7 @@ class ReceiptResponse(TypedDict):
     gross_amount_minor: int | None
     """What the customer paid, VAT included, in minor units of `currency`."""
     vat_amount_minor: int
-    """VAT in minor units of `currency`."""
+    """As known when its month was closed; `corrections` has what was told later."""
     net_amount_minor: int | None
     """Gross less VAT, in minor units of `currency`."""
     tax_rate: str | None
@@ -5808,14 +5886,18 @@ class ReceiptResponse(TypedDict):
     """ID of the transaction at the payment provider; it identifies repeats."""
     position: str
     """Position of its event in the log."""
+    corrections: list[ReceiptCorrection]
+    """VAT, its rate and country as told after the month of the document was closed, the oldest
+    first.
+    """
     invoice_ref: str | None
     """Reference of the invoice, for people."""
     customer: BilledCustomer
     seller: list[str]
     """Who sells, line by line: of the configuration (`SELLER`)."""
     digest: str
-    """SHA-256 as canonical JSON (RFC 8785) of all members but log_id, invoice_ref, customer, seller
-    and digest.
+    """SHA-256 as canonical JSON (RFC 8785) of all members but log_id, corrections, invoice_ref,
+    customer, seller and digest.
     """
 
 
@@ -7503,6 +7585,58 @@ class TooManyWebhooksProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
 
 
+class TopUp(TypedDict):
+    """Members are null where nothing was ever set."""
+
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    active: bool
+    """False: the consent was taken back, or never given."""
+    threshold_credits: int | None
+    """Credits are bought while the balance is below this."""
+    credits: int | None
+    """Credits of the sale that are taken back; left out: computed from the amount."""
+    currency: str | None
+    """ISO 4217, three capital letters."""
+    monthly_credits_max: int | None
+    """The most credits that top-ups buy in a month, UTC."""
+    payer: str | None
+    """Customer at the payment provider, as `cus_…`."""
+    payment_method: str | None
+    """What is charged, a name of the payment provider as `pm_…`."""
+    consented_at: str | None
+    """When the payer agreed."""
+    balance_credits: int
+    """Whole credits."""
+    updated_at: str | None
+    """When the limits were set; null while the defaults hold."""
+    updated_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+
+
+class TopUpRequest(TypedDict):
+    """All of the consent: it replaces what was set before."""
+
+    active: bool
+    """False: the consent was taken back, or never given."""
+    threshold_credits: int
+    """Credits are bought while the balance is below this."""
+    credits: int
+    """Bought at a time."""
+    currency: str
+    """ISO 4217 code."""
+    monthly_credits_max: int
+    """The most credits that top-ups buy in a month, UTC. At least `credits`."""
+    payer: NotRequired[str | None]
+    """Customer at the payment provider, as `cus_…`. Left out: as before."""
+    payment_method: NotRequired[str | None]
+    """What is charged, a name of the payment provider as `pm_…`. Left out: as before."""
+    consented_at: NotRequired[str | None]
+    """When the payer agreed. Left out: now."""
+
+
 class TrainingCancelledMessage(TypedDict):
     type: Literal["training.cancelled"]
     """Type of event."""
@@ -8427,7 +8561,7 @@ class ListApiKeysEntry(TypedDict):
     """First characters of the key, to tell keys apart."""
     last4: str
     """Last four characters of the key."""
-    role: Literal["tenant", "service", "admin"]
+    role: Literal["tenant", "service", "seller", "admin"]
     """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
     everything.
     """
@@ -8525,6 +8659,7 @@ Problem = Union[
     OperationNotFoundProblem,
     OriginalGrantNotFoundProblem,
     OutputSchemaMismatchProblem,
+    PaymentNotFoundProblem,
     PlanRequiredProblem,
     PriceListVersionUnknownProblem,
     PriceMismatchProblem,

@@ -48,6 +48,7 @@ import type {
   OperationNotFoundProblem,
   OriginalGrantNotFoundProblem,
   OutputSchemaMismatchProblem,
+  PaymentNotFoundProblem,
   PlanRequiredProblem,
   PriceListVersionUnknownProblem,
   PriceMismatchProblem,
@@ -138,6 +139,7 @@ export type Problem =
   | OperationNotFoundProblem
   | OriginalGrantNotFoundProblem
   | OutputSchemaMismatchProblem
+  | PaymentNotFoundProblem
   | PlanRequiredProblem
   | PriceListVersionUnknownProblem
   | PriceMismatchProblem

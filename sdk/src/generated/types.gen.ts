@@ -490,9 +490,9 @@ export type ApiKeyCreateRequest = {
      */
     tenant_id: string;
     /**
-     * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
+     * `tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled. `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list, payments by their names and consents to top-ups, and nothing else. `admin`: everything.
      */
-    role?: 'tenant' | 'service' | 'admin';
+    role?: 'tenant' | 'service' | 'seller' | 'admin';
     /**
      * What the key is for: a note for people.
      */
@@ -529,7 +529,7 @@ export type ApiKeyCreateResponse = {
     /**
      * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
      */
-    role: 'tenant' | 'service' | 'admin';
+    role: 'tenant' | 'service' | 'seller' | 'admin';
     /**
      * A name for people.
      */
@@ -574,7 +574,7 @@ export type ApiKeyList = {
         /**
          * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
          */
-        role: 'tenant' | 'service' | 'admin';
+        role: 'tenant' | 'service' | 'seller' | 'admin';
         /**
          * A name for people.
          */
@@ -6753,7 +6753,7 @@ export type KeyCreatedMessage = {
         /**
          * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
          */
-        role: 'tenant' | 'service' | 'admin';
+        role: 'tenant' | 'service' | 'seller' | 'admin';
         /**
          * When the key ends, RFC 3339; null: never.
          */
@@ -7010,7 +7010,7 @@ export type LedgerItem = {
         /**
          * Role of the key.
          */
-        role: 'tenant' | 'service' | 'admin' | 'system';
+        role: 'tenant' | 'service' | 'seller' | 'admin' | 'system';
     } | null;
 };
 
@@ -7901,6 +7901,92 @@ export type MonthNotReopenableProblem = {
 };
 
 /**
+ * A payment as it is booked; amounts are never below 0.
+ */
+export type NamedPayment = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Its kind.
+     */
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal';
+    /**
+     * ID of the sale, the refund, the dispute or the reversal.
+     */
+    grant_id: string;
+    /**
+     * The sale; null: it is the sale.
+     */
+    original_grant_id: string | null;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Sold (the bonus among them), taken back, or given back again: never below 0.
+     */
+    credits: number;
+    /**
+     * Whole credits.
+     */
+    bonus_credits: number;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number | null;
+    /**
+     * Taken off the list price, in minor units.
+     */
+    discount_minor: number;
+    /**
+     * VAT in minor units of `currency`.
+     */
+    vat_amount_minor: number;
+    /**
+     * What the payment provider kept, in minor units of `currency`.
+     */
+    provider_fee_minor: number;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+    /**
+     * Of a dispute; null: it is none.
+     */
+    dispute_status: 'opened' | 'won' | 'lost' | null;
+    /**
+     * Fee that the provider kept for a dispute.
+     */
+    dispute_fee_minor: number;
+    /**
+     * Whole credits.
+     */
+    refunded_credits: number;
+    /**
+     * Money given back so far, in minor units of `currency`.
+     */
+    refunded_amount_minor: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    occurred_at: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+};
+
+/**
  * There is no such route. RFC 9457; what to do: /docs/problems/not_found.
  */
 export type NotFoundProblem = {
@@ -8758,6 +8844,36 @@ export type PaymentList = {
     next_cursor: string | null;
 };
 
+/**
+ * There is no such payment. RFC 9457; what to do: /docs/problems/payment_not_found.
+ */
+export type PaymentNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/payment_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such payment';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'payment_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
 export type PaymentSum = {
     /**
      * ISO 4217, three capital letters.
@@ -9557,6 +9673,32 @@ export type ReadyResponse = {
 };
 
 /**
+ * Tax of a payment that was told after its month was closed.
+ */
+export type ReceiptCorrection = {
+    /**
+     * Date of booking, in the month that was open.
+     */
+    booked_at: string;
+    /**
+     * VAT to add; the net amount is less by it.
+     */
+    vat_amount_minor: number;
+    /**
+     * VAT in percent, decimal text; null where it was not said.
+     */
+    tax_rate: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1; null where it was not said.
+     */
+    tax_country: string | null;
+    /**
+     * Position of its event in the log.
+     */
+    position: string;
+};
+
+/**
  * There is no such receipt. RFC 9457; what to do: /docs/problems/receipt_not_found.
  */
 export type ReceiptNotFoundProblem = {
@@ -9640,7 +9782,7 @@ export type ReceiptResponse = {
      */
     gross_amount_minor: number | null;
     /**
-     * VAT in minor units of `currency`.
+     * As known when its month was closed; `corrections` has what was told later.
      */
     vat_amount_minor: number;
     /**
@@ -9688,6 +9830,10 @@ export type ReceiptResponse = {
      */
     position: string;
     /**
+     * VAT, its rate and country as told after the month of the document was closed, the oldest first.
+     */
+    corrections: Array<ReceiptCorrection>;
+    /**
      * Reference of the invoice, for people.
      */
     invoice_ref: string | null;
@@ -9697,7 +9843,7 @@ export type ReceiptResponse = {
      */
     seller: Array<string>;
     /**
-     * SHA-256 as canonical JSON (RFC 8785) of all members but log_id, invoice_ref, customer, seller and digest.
+     * SHA-256 as canonical JSON (RFC 8785) of all members but log_id, corrections, invoice_ref, customer, seller and digest.
      */
     digest: string;
 };
@@ -12438,6 +12584,98 @@ export type TooManyWebhooksProblem = {
     request_id: string;
 };
 
+/**
+ * Members are null where nothing was ever set.
+ */
+export type TopUp = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * False: the consent was taken back, or never given.
+     */
+    active: boolean;
+    /**
+     * Credits are bought while the balance is below this.
+     */
+    threshold_credits: number | null;
+    /**
+     * Credits of the sale that are taken back; left out: computed from the amount.
+     */
+    credits: number | null;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string | null;
+    /**
+     * The most credits that top-ups buy in a month, UTC.
+     */
+    monthly_credits_max: number | null;
+    /**
+     * Customer at the payment provider, as `cus_…`.
+     */
+    payer: string | null;
+    /**
+     * What is charged, a name of the payment provider as `pm_…`.
+     */
+    payment_method: string | null;
+    /**
+     * When the payer agreed.
+     */
+    consented_at: string | null;
+    /**
+     * Whole credits.
+     */
+    balance_credits: number;
+    /**
+     * When the limits were set; null while the defaults hold.
+     */
+    updated_at: string | null;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    updated_by: string | null;
+};
+
+/**
+ * All of the consent: it replaces what was set before.
+ */
+export type TopUpRequest = {
+    /**
+     * False: the consent was taken back, or never given.
+     */
+    active: boolean;
+    /**
+     * Credits are bought while the balance is below this.
+     */
+    threshold_credits: number;
+    /**
+     * Bought at a time.
+     */
+    credits: number;
+    /**
+     * ISO 4217 code.
+     */
+    currency: string;
+    /**
+     * The most credits that top-ups buy in a month, UTC. At least `credits`.
+     */
+    monthly_credits_max: number;
+    /**
+     * Customer at the payment provider, as `cus_…`. Left out: as before.
+     */
+    payer?: string | null;
+    /**
+     * What is charged, a name of the payment provider as `pm_…`. Left out: as before.
+     */
+    payment_method?: string | null;
+    /**
+     * When the payer agreed. Left out: now.
+     */
+    consented_at?: string | null;
+};
+
 export type TrainingCancelledMessage = {
     /**
      * Type of event.
@@ -13946,9 +14184,13 @@ export type ListDeploymentsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -14007,11 +14249,13 @@ export type ActivateDeploymentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -14346,9 +14590,13 @@ export type CancelBatchErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `batch_not_found`
      */
@@ -14410,9 +14658,13 @@ export type CancelEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `run_not_found`
      */
@@ -14474,9 +14726,13 @@ export type CancelOperationErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `operation_not_found`
      */
@@ -14538,9 +14794,13 @@ export type CancelTrainingJobErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `job_not_found`
      */
@@ -14635,11 +14895,13 @@ export type CanonicalErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`, `plan_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `plan_required`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -14788,9 +15050,13 @@ export type RemoveWebhookErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -14851,6 +15117,10 @@ export type GetWebhookErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `webhook_not_found`
      */
@@ -14993,11 +15263,13 @@ export type ChargeExamplesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'plan_required';
@@ -15302,9 +15574,13 @@ export type CountPagesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -15603,9 +15879,13 @@ export type ListBatchesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -15678,11 +15958,13 @@ export type CreateBatchErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -15924,9 +16206,13 @@ export type ListEvaluationRunsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -15999,11 +16285,13 @@ export type CreateEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -16115,9 +16403,13 @@ export type ListEvaluationSetsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -16188,11 +16480,13 @@ export type CreateEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -16403,9 +16697,13 @@ export type EndSessionErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `validation_error`
      */
@@ -16489,9 +16787,11 @@ export type CreateSessionErrors = {
      */
     401: InvalidApiKeyProblem;
     /**
-     * `cross_site_request`, `https_required`
+     * `admin_required`, `cross_site_request`, `https_required`
      */
     403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
         code: 'https_required';
@@ -16587,9 +16887,13 @@ export type ListTrainingJobsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -16662,11 +16966,13 @@ export type CreateTrainingJobErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'plan_required';
@@ -16788,9 +17094,13 @@ export type ListWebhooksErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -16849,15 +17159,15 @@ export type CreateWebhookErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `admin_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
-        code: 'tenant_mismatch';
-    } & TenantMismatchProblem) | ({
         code: 'admin_required';
-    } & AdminRequiredProblem);
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `webhook_not_found`
      */
@@ -16951,9 +17261,13 @@ export type DecideReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -17243,9 +17557,13 @@ export type EraseDocumentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `document_not_found`
      */
@@ -17414,11 +17732,13 @@ export type ExtractErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -17878,9 +18198,13 @@ export type GetBalanceErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -17949,9 +18273,13 @@ export type GetBalanceAtErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -18010,6 +18338,10 @@ export type GetBatchErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `batch_not_found`
      */
@@ -18073,6 +18405,10 @@ export type GetBatchResultsErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `batch_not_found`
      */
@@ -18274,6 +18610,10 @@ export type GetBillingRatesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `validation_error`
      */
     422: HttpValidationError;
@@ -18470,6 +18810,10 @@ export type GetConfigErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `config_not_found`
      */
@@ -18758,9 +19102,13 @@ export type GetCurrentDeploymentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `deployment_not_found`
      */
@@ -18957,6 +19305,10 @@ export type GetEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `run_not_found`
      */
     404: RunNotFoundProblem;
@@ -19022,6 +19374,10 @@ export type GetEvaluationRunDocumentErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `run_not_found`, `document_not_found`
      */
@@ -19093,6 +19449,10 @@ export type GetEvaluationRunFileErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `run_not_found`, `document_not_found`
      */
     404: ({
@@ -19159,9 +19519,13 @@ export type RemoveEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `set_not_found`
      */
@@ -19227,6 +19591,10 @@ export type GetEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `set_not_found`
      */
     404: SetNotFoundProblem;
@@ -19284,6 +19652,10 @@ export type GetEvaluationSetExamplesErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `set_not_found`
      */
@@ -19831,6 +20203,10 @@ export type GetOperationErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `operation_not_found`
      */
     404: OperationNotFoundProblem;
@@ -19897,9 +20273,13 @@ export type GetOutcomesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -19937,6 +20317,72 @@ export type GetOutcomesResponses = {
 
 export type GetOutcomesResponse = GetOutcomesResponses[keyof GetOutcomesResponses];
 
+export type GetPaymentData = {
+    body?: never;
+    path: {
+        /**
+         * Name of the payment provider or the model's provider, in small letters.
+         */
+        provider: string;
+        /**
+         * Together with the provider it identifies this payment, for ever and across tenants.
+         */
+        provider_txn_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/payments/{provider}/{provider_txn_id}';
+};
+
+export type GetPaymentErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `payment_not_found`
+     */
+    404: PaymentNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetPaymentError = GetPaymentErrors[keyof GetPaymentErrors];
+
+export type GetPaymentResponses = {
+    /**
+     * Success.
+     */
+    200: NamedPayment;
+};
+
+export type GetPaymentResponse = GetPaymentResponses[keyof GetPaymentResponses];
+
 export type GetPricingData = {
     body?: never;
     path: {
@@ -19958,6 +20404,10 @@ export type GetPricingErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `model_pricing_not_found`
      */
@@ -20001,7 +20451,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'payment_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -20075,9 +20525,13 @@ export type GetQuoteErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20165,6 +20619,10 @@ export type GetReceiptErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `receipt_not_found`
      */
@@ -20420,6 +20878,10 @@ export type GetReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `review_not_found`
      */
     404: ReviewNotFoundProblem;
@@ -20477,6 +20939,10 @@ export type GetReviewFileErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `review_not_found`
      */
@@ -20602,9 +21068,13 @@ export type GetStatementErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20738,9 +21208,13 @@ export type GetTenantInfoErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20778,6 +21252,150 @@ export type GetTenantInfoResponses = {
 
 export type GetTenantInfoResponse = GetTenantInfoResponses[keyof GetTenantInfoResponses];
 
+export type GetTopUpData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/top-up/{tenant_id}';
+};
+
+export type GetTopUpErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetTopUpError = GetTopUpErrors[keyof GetTopUpErrors];
+
+export type GetTopUpResponses = {
+    /**
+     * Success.
+     */
+    200: TopUp;
+};
+
+export type GetTopUpResponse = GetTopUpResponses[keyof GetTopUpResponses];
+
+export type SetTopUpData = {
+    body: TopUpRequest;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/top-up/{tenant_id}';
+};
+
+export type SetTopUpErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type SetTopUpError = SetTopUpErrors[keyof SetTopUpErrors];
+
+export type SetTopUpResponses = {
+    /**
+     * Success.
+     */
+    200: TopUp;
+};
+
+export type SetTopUpResponse = SetTopUpResponses[keyof SetTopUpResponses];
+
 export type GetTrainingExamplesData = {
     body?: never;
     path: {
@@ -20800,9 +21418,13 @@ export type GetTrainingExamplesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `charge_required`
+     * `admin_required`, `charge_required`
      */
-    403: ChargeRequiredProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'charge_required';
+    } & ChargeRequiredProblem);
     /**
      * `job_not_found`
      */
@@ -20865,6 +21487,10 @@ export type GetTrainingJobErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `job_not_found`
      */
@@ -20940,9 +21566,13 @@ export type GetTrainingQuoteErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20998,6 +21628,10 @@ export type GetUsageDaysData = {
          */
         end?: string;
         /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -21015,9 +21649,13 @@ export type GetUsageDaysErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21114,9 +21752,13 @@ export type GetUsageOfTenantErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21254,9 +21896,13 @@ export type ReleaseReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -21322,9 +21968,13 @@ export type LeaseReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -21503,9 +22153,13 @@ export type ListArtifactsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21782,9 +22436,13 @@ export type ListConfigsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21987,9 +22645,13 @@ export type ListDocumentsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22148,9 +22810,13 @@ export type ListGrantsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22394,9 +23060,13 @@ export type ListOperationsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22582,9 +23252,13 @@ export type ListReviewsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22707,9 +23381,13 @@ export type ListStatementsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22802,9 +23480,13 @@ export type ListTenantLedgerErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22975,9 +23657,13 @@ export type ListUsageErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -23061,6 +23747,10 @@ export type ListWebhookDeliveriesErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `webhook_not_found`
      */
@@ -23230,11 +23920,13 @@ export type OcrToMarkdownErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -23361,11 +24053,13 @@ export type PresignUploadErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -23807,9 +24501,13 @@ export type RejectReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -23895,9 +24593,13 @@ export type RemoveUploadErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `document_not_found`
      */
@@ -24047,9 +24749,13 @@ export type ReopenReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -24119,9 +24825,13 @@ export type ResendWebhookDeliveryErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`, `delivery_not_found`
      */
@@ -24439,9 +25149,13 @@ export type RotateWebhookSecretErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -24724,11 +25438,13 @@ export type ToMarkdownErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';

@@ -21,6 +21,8 @@ interface Sent {
 }
 
 const TENANT = 'acme';
+/** The day before, so that the age of a sale's rate is the same at each run. */
+const RATE_DAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const SCHEMA = JSON.parse(INVOICE_SCHEMA) as object;
 
 const addressOf = (pattern: string, { path = {}, query = {} }: Sent): string => {
@@ -126,12 +128,12 @@ const sell = async (walk: Walk): Promise<void> => {
   await walk.call('getCreditPrices');
   await walk.call('getAdminCreditPrices');
   await walk.call('publishFxRates', {
-    json: { date: '2026-01-30', base: 'EUR', rates: { USD: '1.1632' }, source: 'ECB' },
+    json: { date: RATE_DAY, base: 'EUR', rates: { USD: '1.1632' }, source: 'ECB' },
   });
   await walk.call('correctFxRates', {
-    json: { currency: 'EUR', rate_date: '2026-01-30', fx_rate_to_usd: '1.1632', reason: 'Mistyped' },
+    json: { currency: 'EUR', rate_date: RATE_DAY, fx_rate_to_usd: '1.1632', reason: 'Mistyped' },
   });
-  await walk.call('getFxRate', { query: { base: 'EUR', quote: 'USD', on: '2026-01-31' } });
+  await walk.call('getFxRate', { query: { base: 'EUR', quote: 'USD', on: RATE_DAY } });
   await walk.call('addCredits', {
     json: {
       tenant_id: TENANT,
@@ -317,6 +319,15 @@ const administer = async (walk: Walk): Promise<void> => {
       ...{ status: 'opened', gross_amount_minor: 100, fee_minor: 1_500 },
     },
   });
+  await walk.call('getPayment', { path: { provider: 'stripe', provider_txn_id: 'pi_3QK9' } });
+  await walk.call('setTopUp', {
+    ...tenant,
+    json: {
+      ...{ active: true, threshold_credits: 2_000, credits: 10_000, currency: 'USD' },
+      ...{ monthly_credits_max: 50_000, payer: 'cus_3QK9', payment_method: 'pm_3QK9' },
+    },
+  });
+  await walk.call('getTopUp', tenant);
   const leaver = await walk.leaver();
   await walk.call('transferCredits', {
     ...tenant,
