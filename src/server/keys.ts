@@ -2,7 +2,7 @@ import { hash as digestOf, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { LRUCache } from 'lru-cache';
 import { keyRole, type KeyRole, type ApiKeyState } from '../../domain/apiKey.ts';
-import type { Tags } from '../../domain/tags.ts';
+import { type Tags, withTags } from '../../domain/tags.ts';
 import { ReadModelsDiverged } from '../../projections/engine/divergence.ts';
 import { Problem, problem, retryLater } from './problems.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
@@ -304,7 +304,7 @@ export const confirmedKeys = ({ lookup, stateOf }: ConfirmedKeysDeps): KeyLookup
       return undefined;
     }
     const { key_id, tenant_id, role, expires_at, tags } = key;
-    const record = { key_id, tenant_id, role, expires_at, tags, revoked_at: null };
+    const record = { key_id, tenant_id, role, expires_at, revoked_at: null, ...withTags(tags) };
     confirmed.set(hash, record);
     return record;
   };
