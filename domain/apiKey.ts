@@ -10,6 +10,7 @@ import {
 } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { sha256 } from './kernel/chain.ts';
+import { tagged } from './tags.ts';
 
 /** `seller`: tells of payments, of any tenant, and does nothing else. */
 export const keyRole = z.enum(['tenant', 'service', 'seller', 'admin']);
@@ -33,6 +34,7 @@ const apiKeyIssued = event('ApiKeyIssued', {
   ...identity,
   created_at: instant,
   replaces: z.string().nullable(),
+  ...tagged,
 });
 
 /** Another key takes over; this one stops at `expires_at`. */

@@ -1,4 +1,4 @@
-import { bigintOrNull, onlyRow, pick, type RowOf, rowReader, wholeOf } from './engine/table.ts';
+import { bigintOrNull, onlyRow, pick, type RowOf, rowReader, tagsOf, wholeOf } from './engine/table.ts';
 import type { SqlTx } from './engine/ports.ts';
 import { finding, listing } from './engine/query.ts';
 import { grants } from './grants.ts';
@@ -31,7 +31,7 @@ const POSTED = `
         (select max(o.opens_at) from openings o where o.after_position < l.position)) as last_booked
     from blocks b join read.ledger l on l.tenant_id = $1 and l.ordinal = b.last_ordinal
   ), posted as (
-    select l.position, l.part, l.id, l.kind, l.pages, l.credits_delta, l.project_id, l.api_key_id, l.details,
+    select l.position, l.part, l.id, l.kind, l.pages, l.credits_delta, l.project_id, l.api_key_id, l.tags, l.details,
       greatest(l.created_at collate "C", o.opens_at) as booked_at
     from ends b
     join openings o on o.after_position < b.last_position
@@ -57,12 +57,13 @@ const MOVED = `
   ) n on n.grant_id = m.id
   where m.kind <> 'usage' and m.booked_at between $2 and $3`;
 
-/** Use of the month by project and key, the most first. An operation with free and paid pages has two postings. */
+/** Use of the month by project, key and tags, the most first. One with free and paid pages has two postings. */
 const USED = `
-  select project_id, api_key_id, count(*) filter (where not (part = 0 and id like '%\\_free')) as count,
+  select project_id, api_key_id, tags, count(*) filter (where not (part = 0 and id like '%\\_free')) as count,
     sum(pages)::int8 as pages, sum(credits_delta)::int8 as credits,
-    row_number() over (order by sum(credits_delta), project_id collate "C", api_key_id collate "C") as nth
-  from posted where kind = 'usage' and booked_at between $2 and $3 group by project_id, api_key_id`;
+    row_number() over (order by sum(credits_delta), project_id collate "C", api_key_id collate "C",
+      tags::text collate "C" nulls first) as nth
+  from posted where kind = 'usage' and booked_at between $2 and $3 group by project_id, api_key_id, tags`;
 
 const STATEMENT = `
   with ${POSTED}, moved as (${MOVED}), used as (${USED}), before as (
@@ -73,19 +74,20 @@ const STATEMENT = `
   )
   select 0 as section, 0 as nth, 'opening' as kind, null::text as booked_at, null::text as id, null::int8 as document,
     null::text as project_id, null::text as api_key_id, 0::int8 as count, 0::int8 as pages, credits::int8 as credits,
-    null::text as currency, null::int8 as gross_amount_minor, position from before
+    null::text as currency, null::int8 as gross_amount_minor, position, null::jsonb as tags from before
   union all
-  select 1, nth, kind, booked_at, id, document, null, null, count, 0, credits, currency, gross, null
+  select 1, nth, kind, booked_at, id, document, null, null, count, 0, credits, currency, gross, null, null
   from moved where nth <= ${String(LINES_MAX)}
   union all
-  select 2, 0, kind, null, null, null, null, null, count(*), 0, sum(credits)::int8, currency, sum(gross)::int8, null
+  select 2, 0, kind, null, null, null, null, null, count(*), 0, sum(credits)::int8, currency, sum(gross)::int8, null,
+    null
   from moved where nth > ${String(LINES_MAX)} group by kind, currency
   union all
-  select 3, nth, 'usage', null, null, null, project_id, api_key_id, count, pages, credits, null, null, null
+  select 3, nth, 'usage', null, null, null, project_id, api_key_id, count, pages, credits, null, null, null, tags
   from used where nth <= ${String(LINES_MAX)}
   union all
   select 4, 0, 'usage', null, null, null, null, null, sum(count)::int8, sum(pages)::int8, sum(credits)::int8, null,
-    null, null from used where nth > ${String(LINES_MAX)} having count(*) > 0
+    null, null, null from used where nth > ${String(LINES_MAX)} having count(*) > 0
   order by section, nth, kind, currency`;
 
 const readLine = rowReader({
@@ -108,7 +110,7 @@ const START = -1n;
 
 /**
  * What a month's statement is made of, by date of booking: the balance before it, its movements one by one, and its
- * use by project and key. `position`: of the last posting that counts; null: there is none.
+ * use by project, key and tags. `position`: of the last posting that counts; null: there is none.
  */
 export const statementOfTenant =
   (sql: SqlTx) =>
@@ -124,7 +126,7 @@ export const statementOfTenant =
         const { kind, ...line } = readLine(row);
         // Each kind of posting has its place in a statement, or this does not compile.
         const moved: StatementLine['kind'] = kind as LedgerKind;
-        return { kind: moved, ...line };
+        return { kind: moved, ...line, ...(row['tags'] !== null && { tags: tagsOf(row) }) };
       }),
     };
   };

@@ -6,8 +6,10 @@ import {
   rowReader,
   type Sum,
   table,
+  textOf,
   textOrNull,
   type TimeRange,
+  wholeOf,
   within,
 } from './engine/table.ts';
 import {
@@ -18,6 +20,7 @@ import {
   tenantOf,
 } from './engine/ports.ts';
 import { upserting } from './engine/bulk.ts';
+import { listing } from './engine/query.ts';
 import { listValueUsd } from '../domain/kernel/amounts.ts';
 import {
   dayEndIn,
@@ -428,6 +431,14 @@ const byDay = (moved: readonly Moved[]): ReadonlyMap<string, readonly Moved[]> =
   for (const row of moved) days.set(row.day, [...(days.get(row.day) ?? []), row]);
   return days;
 };
+
+/** Credits that a tenant used from a UTC day on, by day. */
+export const creditsUsedByDay = listing(
+  `select day, sum(credits)::int8 as credits from read.usage_days
+   where tenant_id = $1 and day >= $2 and kind = 'usage' group by day`,
+  (tenantId: string, from: string) => [tenantId, from],
+  (row): readonly [day: string, credits: number] => [textOf(row, 'day'), wholeOf(row, 'credits')],
+);
 
 /** The key of movements that came between the last day and the end of its UTC day. */
 const LATER = 'later';

@@ -10,6 +10,7 @@ import type {
   SettleHold,
 } from './messages.ts';
 import { NO_END } from '../leased.ts';
+import { sortedTags, withTags } from '../tags.ts';
 import { type AccountState, availableIn, chargeAt, opening, RELEASED } from './state.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
@@ -124,6 +125,16 @@ const heldAs = (data: HoldCredits['data'], { free_pages, credits }: PageCost, cr
   };
   if (data.fingerprint !== undefined) hold.fingerprint = data.fingerprint;
   if (data.taken_for !== undefined) hold.taken_for = data.taken_for;
+  return scoped(hold, data);
+};
+
+/** The hold with what it is for; what its command does not say is left out. */
+const scoped = (hold: Hold, { project_id, task_id, api_key_id, tags }: HoldCredits['data']): Hold => {
+  if (project_id !== undefined) hold.project_id = project_id;
+  if (task_id !== undefined) hold.task_id = task_id;
+  if (api_key_id !== undefined) hold.api_key_id = api_key_id;
+  const sorted = sortedTags(tags);
+  if (sorted !== undefined) hold.tags = sorted;
   return hold;
 };
 
@@ -133,7 +144,10 @@ const burnOf = (hold: Hold, pages: number): PageCost =>
     ? { free_pages: 0, credits: hold.credits }
     : pageCost(pages, hold.free_pages, hold.credits_per_page);
 
-/** Closes a hold by a burn, at the price of the hold: of the pages done, those held as free are free. */
+/**
+ * Closes a hold by a burn, at the price of the hold: of the pages done, those held as free are free. What the hold is
+ * for, its burn is for: a request with another key of the tenant may settle it.
+ */
 export const settleHold = (state: AccountState, { data, meta }: SettleHold): AccountDecision => {
   const hold = state.holds.get(data.hold_id);
   if (hold === undefined) return reject({ code: 'hold_not_open' });
@@ -154,14 +168,15 @@ export const settleHold = (state: AccountState, { data, meta }: SettleHold): Acc
     credits_per_page: hold.credits_per_page,
     credits,
     billing_config_version: hold.billing_config_version,
-    project_id: data.project_id,
-    task_id: data.task_id,
+    project_id: hold.project_id ?? data.project_id,
+    task_id: hold.task_id ?? data.task_id,
     document_id: data.document_id,
     job_id: data.job_id,
-    api_key_id: data.api_key_id,
+    api_key_id: hold.api_key_id ?? data.api_key_id,
     created_at: meta.now,
     balance_after: minus(state.balance, credits),
   };
+  if (hold.tags !== undefined) burn.tags = hold.tags;
   if (data.delivered !== undefined) burn.delivered = data.delivered;
   return accept({ type: 'CreditsBurned', data: burn });
 };
@@ -185,7 +200,6 @@ export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits
     return reject({ code: 'plan_required', plan: state.plan, required_plan: 'paid' });
   const rejection = tooLittle(state, data.credits);
   if (rejection !== undefined) return reject(rejection);
-
   return accept(...opening(state, data.tenant_id, meta), {
     type: 'CreditsBurned',
     data: {
@@ -208,6 +222,7 @@ export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits
       document_id: data.document_id,
       job_id: data.job_id,
       api_key_id: data.api_key_id,
+      ...withTags(data.tags),
       created_at: meta.now,
       balance_after: minus(state.balance, data.credits),
     },

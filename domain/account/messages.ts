@@ -13,6 +13,7 @@ import {
   tenantId,
 } from '../kernel/amounts.ts';
 import { sha256 } from '../kernel/chain.ts';
+import { tagged } from '../tags.ts';
 
 /** What a tenant may do. A first sale moves `free` to `paid`. */
 export const plan = z.enum(['free', 'paid', 'enterprise']);
@@ -267,6 +268,11 @@ const creditsHeld = event('CreditsHeld', {
   fingerprint: z.string().optional(),
   /** Its price counts these examples of a training job. Left out by other work, and by older releases. */
   taken_for: z.strictObject({ examples: z.number().int().min(1), examples_sha256: z.string() }).optional(),
+  /** Who asked for the work, and for what, as its burn will say. Left out by older releases. */
+  project_id: usageScope.project_id.optional(),
+  task_id: usageScope.task_id.optional(),
+  api_key_id: z.string().optional(),
+  ...tagged,
   created_at: instant,
   expires_at: instant,
 });
@@ -298,6 +304,7 @@ const creditsBurned = event('CreditsBurned', {
   credits: creditsFromZero,
   billing_config_version: z.number().int().min(1),
   ...usageScope,
+  ...tagged,
   /** Further members for the usage event. Left out by charges, training jobs and older burns. */
   delivered: delivered.optional(),
   created_at: instant,
@@ -466,8 +473,8 @@ type BurnScope = 'usage_id' | 'project_id' | 'task_id' | 'document_id' | 'job_id
 type Burn = AccountEventOf<'CreditsBurned'>['data'];
 
 /**
- * Closes an open hold by a burn at the price of the hold; pages ≤ those held, free ones first. A flat hold is burned
- * whole.
+ * Closes an open hold by a burn at the price of the hold and with its tags; pages ≤ those held, free ones first. A flat
+ * hold is burned whole.
  */
 export type SettleHold = Command<
   'SettleHold',
@@ -482,7 +489,7 @@ export type ChargeCredits = Command<
   OfTenant &
     Pick<
       Burn,
-      BurnScope | 'credits' | 'operation' | 'category' | 'billing_type' | 'billing_config_version'
+      BurnScope | 'tags' | 'credits' | 'operation' | 'category' | 'billing_type' | 'billing_config_version'
     > & {
       readonly idempotency_key: string;
       readonly fingerprint: string;

@@ -31,6 +31,8 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagsIn,
+  tagsOut,
   tenantIdText,
   wholeNumberText,
   checkKnown,
@@ -105,6 +107,7 @@ const bodyOf = async (deps: BatchesDeps, state: Known): Promise<BatchBody> => {
   return {
     ...{ batch_id, operation, tenant_id, project_id, task_id, status: batchStatus(state) },
     ...(await progressOf(deps, state)),
+    tags: accepted.tags ?? {},
     ...{ accepted_at, started_at, finished_at: ended?.ended_at ?? null, expires_at },
   };
 };
@@ -268,6 +271,7 @@ const batchRequest = z
     ...shownIn,
     require_grounding: orAbsent(requireGroundingIn),
     review: orAbsent(reviewIn),
+    tags: tagsIn.optional(),
     ...openingFields,
     llm: llmChannelIn.nullish(),
     ocr: ocrChannelIn.nullish(),
@@ -309,6 +313,7 @@ const batchBody = z
     documents: documentCounts,
     pages_done: z.int(),
     credits_used: creditsOut,
+    tags: tagsOut,
     expires_at: instantOut.meta({ description: 'After this time no further document is begun.' }),
   })
   .meta({ id: 'Batch' });
@@ -415,7 +420,8 @@ export const createBatch = post(
         channelPaths: placeOf,
       },
       work: {
-        ...{ tenant_id: request.tenant_id, project_id, task_id, caller: workerOf(request.caller) },
+        ...{ tenant_id: request.tenant_id, project_id, task_id, tags: fields.tags },
+        caller: workerOf(request.caller),
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: fields.pages, password: fields.password, at: ['body'] },

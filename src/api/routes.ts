@@ -128,6 +128,7 @@ import {
   listUsage,
   type AccountsDeps,
 } from './money/accounts.ts';
+import { getUsageOfTenant, type UsageStatsDeps } from './money/usageStats.ts';
 import {
   getCostsByDocument,
   getCostsByTask,
@@ -186,6 +187,7 @@ import {
 
 /** What all routes need. */
 export type ApiDeps = AccountsDeps &
+  UsageStatsDeps &
   ApiKeysDeps &
   AuditsDeps &
   BatchesDeps &
@@ -286,6 +288,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getTopUp,
     getTrainingQuote,
     getUsageDays,
+    getUsageOfTenant,
     listGrants,
     listStatements,
     listUsage,

@@ -234,6 +234,9 @@ export const workOf = (
     mode: plan.mode,
     billing_type: ids.billing_type,
     pages: ids.pages,
+    project_id: request.project_id,
+    task_id: request.task_id,
+    tags: request.tags,
     caller: request.caller,
     correlation_id: request.correlation_id,
     fingerprint: request.idempotency?.fingerprint,
@@ -366,11 +369,9 @@ const finish = async (
   { stored, digest: result_sha256 }: Result,
 ): Promise<Delivered | WorkProblem | LookAgain> => {
   const { bill } = work;
-  const { project_id, task_id } = work.request;
   const { status, duration_ms, document_id, hold_id, usage_id } = stored;
   const delivered = { status, duration_ms, ...(result_sha256 !== undefined && { result_sha256 }) };
-  const scope = { project_id, task_id, document_id };
-  const settled = await settleDone(deps, bill, { hold_id, usage_id, scope, delivered });
+  const settled = await settleDone(deps, bill, { hold_id, usage_id, document_id, delivered });
   if (settled.kind === 'hold_not_open') {
     // It was released before it was settled, so it can no longer be settled.
     await recordEnd(deps, bill, { kind: 'failed', code: 'busy' });

@@ -14,6 +14,7 @@ import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import { NO_END } from '../../domain/leased.ts';
 import type { Clock } from '../../domain/ports/log.ts';
+import { mergedTags, type Tags, TAGS_MAX } from '../../domain/tags.ts';
 import { categoryOf, ratedMode, type RatedOperation, rateOf } from '../../domain/rating.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import {
@@ -38,6 +39,8 @@ import type { Question } from '../../domain/doubts.ts';
 export interface Caller {
   readonly key_id: string;
   readonly role: 'tenant' | 'service' | 'admin';
+  /** Tags of work that does not name others; left out: none, or the work has all of its tags already. */
+  readonly tags?: Tags | undefined;
 }
 
 /** The work that a hold is placed for. */
@@ -48,6 +51,9 @@ export interface WorkToBill {
   readonly mode: ExtractionMode;
   readonly billing_type: BillingType;
   readonly pages: number;
+  readonly project_id: string;
+  readonly task_id: string;
+  readonly tags?: Tags | undefined;
   readonly caller: Caller;
   readonly correlation_id: string;
   /** Digest of the request, where the caller's key names the work. */
@@ -67,7 +73,29 @@ export interface PlacedHold {
   readonly hold_id: string | null;
   readonly free: boolean;
   readonly expires_at: string | null;
+  /** Who placed it, and with which tags; another key of the tenant may have been first. */
+  readonly api_key_id?: string | undefined;
+  readonly tags?: Tags | undefined;
 }
+
+/**
+ * The tags of a request with those of its config and its key: the request's win by name, then the config's. A problem
+ * where they are too many together.
+ */
+export const withDefaultTags = (
+  own: Tags | undefined,
+  { tags: ofKey }: Pick<Caller, 'tags'>,
+  ofConfig?: Tags,
+): { readonly kind: 'tagged'; readonly tags: Tags | undefined } | WorkProblem => {
+  const tags = mergedTags(own, ofConfig, ofKey);
+  const count = Object.keys(tags ?? {}).length;
+  if (count <= TAGS_MAX) return { kind: 'tagged', tags };
+  return misfit(
+    ['body', 'tags'],
+    `With the defaults of its config and key the request has ${String(count)} tags, and ${String(TAGS_MAX)} are the ` +
+      'most: send fewer, or name some like the defaults, which replaces them.',
+  );
+};
 
 interface Bill {
   readonly kind: 'billed';
@@ -116,7 +144,7 @@ const holdOf = async (
 ): Promise<
   (Omit<HoldCredits['data'], 'hold_id' | 'expires_at'> & { readonly ttlMs: number }) | WorkProblem
 > => {
-  const { operation, operation_id, mode, tenant_id, pages, fingerprint } = work;
+  const { operation, operation_id, mode, tenant_id, pages, fingerprint, project_id, task_id, tags } = work;
   const price = await priceOf(deps, work, version);
   if ('code' in price) return price;
   const { terms, ...priced } = price;
@@ -124,7 +152,9 @@ const holdOf = async (
     ...{ tenant_id, operation_id, operation, pages, category: categoryOf(operation) },
     ...{ extraction_mode: ratedMode(operation, mode), free_pages_allowance: terms.free_pages },
     ...priced,
+    ...{ project_id, task_id, api_key_id: work.caller.key_id },
     ...(fingerprint !== undefined && { fingerprint }),
+    ...(tags !== undefined && { tags }),
     ttlMs: terms.hold_ttl_seconds * 1000,
   };
 };
@@ -139,8 +169,8 @@ const UNBILLED: PlacedHold = { kind: 'held', hold_id: null, free: false, expires
 const placed = async (deps: BillingDeps, work: WorkToBill, data: HoldCredits['data']): Promise<Placed> => {
   const held = await holdCredits(deps, data, metaFor(deps, work));
   if (held.kind !== 'held') return held;
-  const { hold_id, expires_at } = held.hold;
-  return { kind: 'held', hold_id, expires_at, free: isFree(held.hold) };
+  const { hold_id, expires_at, api_key_id, tags } = held.hold;
+  return { kind: 'held', hold_id, expires_at, free: isFree(held.hold), api_key_id, tags };
 };
 
 /** Time that work may take after it was done: its result is stored, and its settlement asked for again. */
@@ -194,8 +224,7 @@ export const release = async (
 interface WorkSettlement {
   readonly hold_id: string | null;
   readonly usage_id: string;
-  /** Members of the burn that reports group by. */
-  readonly scope: { readonly project_id: string; readonly task_id: string; readonly document_id: string };
+  readonly document_id: string;
   readonly delivered: DeliveredWork;
 }
 
@@ -203,16 +232,16 @@ interface WorkSettlement {
 export const billOf = async (
   deps: BillingDeps,
   work: WorkToBill,
-  { hold_id, usage_id, scope, delivered }: WorkSettlement,
+  { hold_id, usage_id, document_id, delivered }: WorkSettlement,
 ): Promise<Bill | WorkProblem | HoldNotOpen> => {
-  const { pages, tenant_id, operation_id } = work;
+  const { pages, tenant_id, operation_id, project_id, task_id } = work;
   const unbilled = { credits_used: 0, pages, balance_remaining: null };
   if (hold_id === null)
     return { kind: 'billed', cost: unbilled, free_pages: 0, position: undefined, delivered };
   const ids = { tenant_id, usage_id, job_id: null, api_key_id: work.caller.key_id };
   const settling = {
     operation_id,
-    burn: { ...ids, pages, ...scope, delivered },
+    burn: { ...ids, pages, project_id, task_id, document_id, delivered },
     meta: () => metaFor(deps, work),
   };
   const settled = await settleOnce(deps, settling, hold_id);
@@ -284,6 +313,8 @@ export interface WorkRequest {
   readonly document?: KnownDocument | undefined;
   readonly project_id: string;
   readonly task_id: string;
+  /** Its own; `withDefaultTags` adds those of its config and its key. */
+  readonly tags?: Tags | undefined;
   readonly opening: Opening;
   /** Takes the work, once all is known that it needs, instead of having it done and billed now. */
   readonly handOver?: HandOver | undefined;

@@ -2,6 +2,7 @@ import { hash as digestOf, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { LRUCache } from 'lru-cache';
 import { keyRole, type KeyRole, type ApiKeyState } from '../../domain/apiKey.ts';
+import { type Tags, withTags } from '../../domain/tags.ts';
 import { ReadModelsDiverged } from '../../projections/engine/divergence.ts';
 import { Problem, problem, retryLater } from './problems.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
@@ -38,14 +39,16 @@ export interface Caller {
   readonly key_id: string;
   readonly tenant_id: string;
   readonly role: KeyRole;
+  /** Of the key: those of its work that does not name others. */
+  readonly tags?: Tags | undefined;
   /** Where the request comes from a browser that is signed in. */
   readonly session?: Session;
 }
 
-/** Whose work something is. No route for work lets a seller in. */
-export const workerOf = ({ key_id, role }: Caller) => {
+/** Whose work something is, with the default tags of its key. No route for work lets a seller in. */
+export const workerOf = ({ key_id, role, tags }: Caller) => {
   if (role === 'seller') throw new Error('a seller key was let in where documents are read');
-  return { key_id, role };
+  return { key_id, role, tags };
 };
 
 /** As whom a key signs in. Throws 403 for a key that opens nothing which a page could show. */
@@ -65,6 +68,7 @@ export interface KeyRecord {
   readonly role: KeyRole;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  readonly tags?: Tags | undefined;
 }
 
 /** By SHA-256 of the whole key, hex. Throws when it cannot tell. */
@@ -241,7 +245,8 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
     usedAt.delete(record.key_id);
     usedAt.set(record.key_id, nowMs());
     for (const oldest of usedAt.keys()) if (usedAt.size > USED_MAX) usedAt.delete(oldest);
-    return { key_id: record.key_id, tenant_id: record.tenant_id, role: record.role };
+    const { key_id, tenant_id, role, tags } = record;
+    return tags === undefined ? { key_id, tenant_id, role } : { key_id, tenant_id, role, tags };
   };
 
   const authenticate = async (key: string | undefined): Promise<Caller> => {
@@ -298,8 +303,8 @@ export const confirmedKeys = ({ lookup, stateOf }: ConfirmedKeysDeps): KeyLookup
       confirmed.delete(hash);
       return undefined;
     }
-    const { key_id, tenant_id, role, expires_at } = key;
-    const record = { key_id, tenant_id, role, expires_at, revoked_at: null };
+    const { key_id, tenant_id, role, expires_at, tags } = key;
+    const record = { key_id, tenant_id, role, expires_at, revoked_at: null, ...withTags(tags) };
     confirmed.set(hash, record);
     return record;
   };

@@ -137,7 +137,7 @@ const closings = async (api: Client): Promise<void> => {
 const work = async (api: Client, tenant: string): Promise<void> => {
   const key = await api.newKey(tenant);
   const extract = (schema: string, mode: string) =>
-    api.call('post', '/v1/extract', { key, form: formOf({ schema, mode }, INVOICE) });
+    api.call('post', '/v1/extract', { key, form: formOf({ schema, mode, tags: '{"team":"a"}' }, INVOICE) });
   for (const mode of ['standard', 'fast', 'standard', 'robust'])
     expect((await extract(INVOICE_SCHEMA, mode)).status).to.equal(200);
   expect((await extract(IMPOSSIBLE, 'standard')).status).to.be.greaterThan(399);

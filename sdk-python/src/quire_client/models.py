@@ -292,6 +292,13 @@ class ApiKeyCreateRequest(TypedDict):
     """
     name: NotRequired[str | None]
     """What the key is for: a note for people."""
+    tags: NotRequired[dict[str, str]]
+    """Tags of all work that does not name others; those of a request win by name, then those of its
+    config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most
+    16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a
+    value has up to 200 characters. They stay in the log permanently, as project and task do: use
+    IDs, not names of people.
+    """
     expires_at: NotRequired[str | None]
     """Left out: the key does not end. If it is made with a key of the same role that ends, it ends
     with that key, and a later end is refused.
@@ -313,6 +320,8 @@ class ApiKeyCreateResponse(TypedDict):
     """
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str | None
@@ -347,6 +356,8 @@ class ApiKeyListItems(TypedDict):
     """
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str | None
@@ -748,6 +759,14 @@ class BalanceLowMessageData(TypedDict):
     """Balance after it, in credits."""
     low_balance_credits: int
     """Threshold of `balance.low` in credits; null: it is never sent."""
+    days_left_at_7_days: int | None
+    """Whole days for which the credits last at the pace of the last 7 UTC days; null: none were
+    used in them.
+    """
+    days_left_at_28_days: int | None
+    """Whole days for which the credits last at the pace of the last 28 UTC days; null: none were
+    used in them.
+    """
 
 
 class BalanceResponse(TypedDict):
@@ -767,6 +786,14 @@ class BalanceResponse(TypedDict):
     """Whole credits."""
     free_pages_remaining: int
     """Free pages left in this calendar month (UTC)."""
+    days_left_at_7_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 7
+    UTC days, today included; null: none were used in them.
+    """
+    days_left_at_28_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 28
+    UTC days, today included; null: none were used in them.
+    """
     plan: Literal["free", "paid", "enterprise"]
     """The tenant's plan: it decides the free pages and what may be trained."""
     as_of: str
@@ -800,6 +827,8 @@ class Batch(TypedDict):
     """Pages of the documents that succeeded, in whole or in part."""
     credits_used: int
     """Whole credits."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     expires_at: str
     """After this time no further document is begun."""
 
@@ -841,6 +870,8 @@ class BatchEndedMessageData(TypedDict):
 
     batch_id: str
     """ID of the batch, `bat_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     succeeded: int
     """Documents whose data fits the schema."""
     partial: int
@@ -962,6 +993,12 @@ class BatchRequest(TypedDict):
     """
     review: NotRequired[ReviewPolicy | Literal[""]]
     """When a person has to look at the result; see `ReviewPolicy`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1268,6 +1305,8 @@ class CancelTrainingJobResponse(TypedDict):
     """Whole credits; 0 until it has succeeded."""
     error: CancelTrainingJobResponseError | None
     """Why the job failed; null while it did not."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
@@ -1330,6 +1369,8 @@ class CancelledBatch(TypedDict):
     """Pages of the documents that succeeded, in whole or in part."""
     credits_used: int
     """Whole credits."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     expires_at: str
     """After this time no further document is begun."""
     cancelled: bool
@@ -1375,6 +1416,8 @@ class CancelledOperation(TypedDict):
     """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     pages: OperationPages
     """How many pages."""
     result: dict[str, Any] | None
@@ -1540,6 +1583,12 @@ class CanonicalInferenceExtractPayload(TypedDict):
     """When a person has to look at the result; see `ReviewPolicy`."""
     file_name: NotRequired[str | Literal[""]]
     """Name of the file as it was sent; null if it had none."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1616,6 +1665,12 @@ class CanonicalInferenceToMarkdownPayload(TypedDict):
     """`fast` reads only the text in the file; `default` also recognises pages without text."""
     file_name: NotRequired[str | Literal[""]]
     """Name of the file as it was sent; null if it had none."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1756,6 +1811,8 @@ class CanonicalTrainingCreatePayload(TypedDict):
     """Base URL of the model's provider."""
     seed: NotRequired[int]
     """Start of the random numbers: the same seed and examples give the same artifact."""
+    tags: NotRequired[dict[str, str] | None]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class CanonicalTrainingGet(TypedDict):
@@ -1990,6 +2047,8 @@ class ConfigResponse(TypedDict):
     """Leave out, with a warning, values of a model that are nowhere in the document."""
     review: ConfigResponseReview | None
     """When a person has to look at the result; see `ReviewPolicy`."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     llm: SavedChannel | None
     """The channel that fills the schema; null: the local engine."""
     ocr: SavedChannel | None
@@ -2038,6 +2097,13 @@ class ConfigUpsertRequest(TypedDict):
     """Leave out, with a warning, values of a model that are nowhere in the document."""
     review: NotRequired[ReviewPolicy | None]
     """When a person has to look at the result; see `ReviewPolicy`."""
+    tags: NotRequired[dict[str, str]]
+    """Tags of all work that does not name others; those of a request win by name, then those of its
+    config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most
+    16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a
+    value has up to 200 characters. They stay in the log permanently, as project and task do: use
+    IDs, not names of people.
+    """
     llm: NotRequired[ModelChannel | None]
     """The channel that fills the schema; null: the local engine."""
     ocr: NotRequired[ModelChannel | None]
@@ -2164,6 +2230,8 @@ class CreateTrainingJobRequest(TypedDict):
     """Base URL of the model's provider."""
     seed: NotRequired[int]
     """Start of the random numbers: the same seed and examples give the same artifact."""
+    tags: NotRequired[dict[str, str] | None]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class CreateTrainingJobResponse(TypedDict):
@@ -2217,6 +2285,8 @@ class CreatedWebhook(TypedDict):
     """A note for people; null if there is none."""
     low_balance_credits: int | None
     """Threshold of `balance.low` in credits; null: it is never sent."""
+    low_balance_at: list[int]
+    """Every level at which it is told of a low balance."""
     enabled: bool
     """Whether messages are sent to it."""
     disabled_reason: Literal["failing", "gone"] | None
@@ -2811,6 +2881,8 @@ class DspyExamplesChargeRequest(TypedDict):
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     examples_count: NotRequired[int | None]
     """Examples that are exported; left out: those of the job."""
+    tags: NotRequired[dict[str, str] | None]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class DspyExamplesChargeResponse(TypedDict):
@@ -3112,6 +3184,12 @@ class EvaluationRunRequest(TypedDict):
     """The JSON Schema to measure, if neither config nor artifact has one."""
     mode: NotRequired[Literal["fast", "standard", "balanced", "robust"] | Literal[""]]
     """Default: `standard`; `balanced` is an old name of it."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
 
 
 class EvaluationSet(TypedDict):
@@ -3299,6 +3377,12 @@ class ExtractForm(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
+    tags: NotRequired[str]
+    """JSON of an object. Names and values by which you sort your costs, such as `{"team":
+    "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the
+    first one a letter; a value has up to 200 characters. They stay in the log permanently, as
+    project and task do: use IDs, not names of people.
+    """
     llm_provider_model: NotRequired[Any]
     """Own extraction model, `<provider>/<model>`. Used only together with the key of its channel,
     if that channel runs; otherwise ignored, whatever it is.
@@ -4085,6 +4169,8 @@ class LedgerItem(TypedDict):
     """ID of a training job, `job_…`."""
     api_key_id: str | None
     """ID of the key that made the call; null if none did."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     kind: Literal[
@@ -4823,6 +4909,8 @@ class Operation(TypedDict):
     """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     pages: OperationPages
     """How many pages."""
     result: dict[str, Any] | None
@@ -4873,6 +4961,8 @@ class OperationCancelledMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class OperationFailedMessage(TypedDict):
@@ -4893,6 +4983,8 @@ class OperationFailedMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     code: str
     """The code that programs use for it."""
 
@@ -4981,6 +5073,8 @@ class OperationPartialMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
 
@@ -5003,6 +5097,8 @@ class OperationSucceededMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
 
@@ -6431,6 +6527,8 @@ class ReviewNeededMessageData(TypedDict):
     """ID of a review: of the operation whose result a person has to look at."""
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
     reasons: list[Literal["below", "missing_required", "rules", "sample"]]
@@ -6881,7 +6979,7 @@ class StatementResponse(TypedDict):
     """
     items: list[StatementRow]
     """From the opening balance to the closing one: movements in the order of the log, then use by
-    project and key, the most first. Beyond 1,000 of each the rest is one row.
+    project, key and tags, the most first. Beyond 1,000 of each the rest is one row.
     """
     position: str | None
     """Position in the log up to which it counts: of the line under the month, once that is closed.
@@ -6921,6 +7019,8 @@ class StatementRow(TypedDict):
     """Project that the work is counted for; default `default`."""
     api_key_id: str | None
     """ID of the key that made the call; null if none did."""
+    tags: NotRequired[dict[str, str]]
+    """Tags of the use; left out if it has none."""
     count: int
     """Movements or operations that the row sums up; 0 for a balance."""
     pages: int
@@ -7078,6 +7178,14 @@ class TenantInfoResponse(TypedDict):
     """Whole credits."""
     free_pages_remaining: int
     """Free pages left in this calendar month (UTC)."""
+    days_left_at_7_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 7
+    UTC days, today included; null: none were used in them.
+    """
+    days_left_at_28_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 28
+    UTC days, today included; null: none were used in them.
+    """
     plan: Literal["free", "paid", "enterprise"]
     """The tenant's plan: it decides the free pages and what may be trained."""
     as_of: str
@@ -7367,6 +7475,12 @@ class ToMarkdownForm(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
+    tags: NotRequired[str]
+    """JSON of an object. Names and values by which you sort your costs, such as `{"team":
+    "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the
+    first one a letter; a value has up to 200 characters. They stay in the log permanently, as
+    project and task do: use IDs, not names of people.
+    """
     ocr_provider_model: NotRequired[Any]
     """Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that
     channel runs; otherwise ignored, whatever it is.
@@ -7410,6 +7524,12 @@ class ToMarkdownRequest(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -7535,6 +7655,8 @@ class TrainingCancelledMessageData(TypedDict):
 
     job_id: str
     """ID of a training job, `job_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class TrainingExample(TypedDict):
@@ -7564,6 +7686,8 @@ class TrainingFailedMessageData(TypedDict):
 
     job_id: str
     """ID of a training job, `job_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     code: str
     """The code that programs use for it."""
 
@@ -7637,6 +7761,8 @@ class TrainingJobStatusResponse(TypedDict):
     """Whole credits; 0 until it has succeeded."""
     error: TrainingJobStatusResponseError | None
     """Why the job failed; null while it did not."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
@@ -7724,6 +7850,8 @@ class TrainingSucceededMessageData(TypedDict):
 
     job_id: str
     """ID of a training job, `job_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     artifact_id: str
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     baseline_score: float
@@ -8044,10 +8172,74 @@ class UsageItem(TypedDict):
     """ID of a training job, `job_…`."""
     api_key_id: str | None
     """ID of the key that made the call; null if none did."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     kind: Literal["usage", "admin_adjustment"]
     """Its kind."""
+
+
+class UsagePivot(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    group_by: list[str]
+    """What the figures are grouped by."""
+    from_date: str
+    """Start of the period, inclusive; null: from the first event."""
+    to_date: str
+    """End of the period, inclusive; null: until now."""
+    time_zone: str
+    """IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`."""
+    tags_at_limit: list[str]
+    """Names of tags with more than 10,000 values: further values are counted together, in rows that
+    name the tag in `rest_of`.
+    """
+    items: list[UsagePivotItem]
+    """The entries of this page of the list."""
+    totals: UsagePivotTotals
+
+
+class UsagePivotItem(TypedDict):
+    day: str | None
+    """A day of `time_zone`; null if it is not grouped by."""
+    operation: str | None
+    """Kind of work; null if it is not grouped by."""
+    project_id: str | None
+    """Project; null if it is not grouped by."""
+    task_id: str | None
+    """Task; null if it is not grouped by."""
+    api_key_id: str | None
+    """ID of the key; null if it is not grouped by, or of none."""
+    tags: dict[str, str | None]
+    """Values of the tags that it is grouped by; null: work without the tag, unless in `rest_of`."""
+    rest_of: list[str]
+    """Names of tags of which this row has all values beyond the limit."""
+    operations: int
+    """Number of pieces of work."""
+    pages: int
+    """How many pages."""
+    free_pages: int
+    """Pages that the plan's monthly allowance covers."""
+    credits: int
+    """Whole credits."""
+    list_value_usd: str
+    """US dollars as exact decimal text."""
+
+
+class UsagePivotTotals(TypedDict):
+    operations: int
+    """Number of pieces of work."""
+    pages: int
+    """How many pages."""
+    free_pages: int
+    """Pages that the plan's monthly allowance covers."""
+    credits: int
+    """Whole credits."""
+    list_value_usd: str
+    """US dollars as exact decimal text."""
 
 
 class UsageStatsItem(TypedDict):
@@ -8148,6 +8340,8 @@ class Webhook(TypedDict):
     """A note for people; null if there is none."""
     low_balance_credits: int | None
     """Threshold of `balance.low` in credits; null: it is never sent."""
+    low_balance_at: list[int]
+    """Every level at which it is told of a low balance."""
     enabled: bool
     """Whether messages are sent to it."""
     disabled_reason: Literal["failing", "gone"] | None
@@ -8198,6 +8392,10 @@ class WebhookChangeRequest(TypedDict):
     """A note for people."""
     low_balance_credits: NotRequired[int | None]
     """`balance.low` is sent each time the balance falls below this; null: never."""
+    low_balance_at: NotRequired[list[int]]
+    """Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance
+    falls below one of them; if it falls below several at once, for the lowest.
+    """
     enabled: NotRequired[bool]
     """Whether messages are sent to it."""
 
@@ -8242,6 +8440,10 @@ class WebhookCreateRequest(TypedDict):
     """A note for people."""
     low_balance_credits: NotRequired[int | None]
     """`balance.low` is sent each time the balance falls below this; null: never."""
+    low_balance_at: NotRequired[list[int]]
+    """Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance
+    falls below one of them; if it falls below several at once, for the lowest.
+    """
 
 
 class WebhookDelivery(TypedDict):
@@ -8365,6 +8567,8 @@ class ListApiKeysEntry(TypedDict):
     """
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str | None

@@ -162,6 +162,8 @@ import type {
   GetTrainingQuoteResponses,
   GetUsageDaysData,
   GetUsageDaysResponses,
+  GetUsageOfTenantData,
+  GetUsageOfTenantResponses,
   GetUsageStatsData,
   GetUsageStatsResponses,
   GetWebhookData,
@@ -364,6 +366,7 @@ export const CALLS = {
   getTrainingJob: { method: 'GET', path: '/v1/training/jobs/{job_id}' },
   getTrainingQuote: { method: 'GET', path: '/v1/billing/training-quote' },
   getUsageDays: { method: 'GET', path: '/v1/billing/usage-days/{tenant_id}' },
+  getUsageOfTenant: { method: 'GET', path: '/v1/billing/usage-stats/{tenant_id}' },
   getUsageStats: { method: 'GET', path: '/v1/admin/usage-stats' },
   getWebhook: { method: 'GET', path: '/v1/webhooks/{webhook_id}' },
   leaseReview: { method: 'POST', path: '/v1/reviews/{review_id}/lease' },
@@ -988,6 +991,13 @@ export interface Api {
   getUsageDays(input: Input<GetUsageDaysData>, options?: CallOptions): Promise<Answer<GetUsageDaysResponses>>;
 
   /**
+   * A tenant's consumption, by several groups at once.
+   *
+   * By day, operation, project, task, key and tags, in the days of `time_zone`, at most 366; the last 30 if they are left out. An answer has at most 5,000 rows. Adjustments and transfers are no consumption. Its sums are those of the ledger.
+   */
+  getUsageOfTenant(input: Input<GetUsageOfTenantData>, options?: CallOptions): Promise<Answer<GetUsageOfTenantResponses>>;
+
+  /**
    * Consumption of all tenants, grouped.
    *
    * Days are those of `time_zone`, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts like consumption, and a gift counts as negative. `trigger` is an old name of `category`.
@@ -1319,7 +1329,7 @@ export interface Api {
   /**
    * Replace a key by a new one; the old one ends after a grace period.
    *
-   * The new key has the role and the name of the old one, which ends after `grace_seconds`.
+   * The new key has role, name and tags of the old one, which ends after `grace_seconds`.
    */
   rotateApiKey(input: Input<RotateApiKeyData>, options?: CallOptions): Promise<Answer<RotateApiKeyResponses>>;
 

@@ -498,6 +498,12 @@ export type ApiKeyCreateRequest = {
      */
     name?: string | null;
     /**
+     * Tags of all work that does not name others; those of a request win by name, then those of its config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
+    /**
      * Left out: the key does not end. If it is made with a key of the same role that ends, it ends with that key, and a later end is refused.
      */
     expires_at?: string | null;
@@ -528,6 +534,12 @@ export type ApiKeyCreateResponse = {
      * A name for people.
      */
     name: string | null;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -567,6 +579,12 @@ export type ApiKeyList = {
          * A name for people.
          */
         name: string | null;
+        /**
+         * Its tags; `{}`: it has none.
+         */
+        tags: {
+            [key: string]: string;
+        };
         /**
          * RFC 3339 UTC with milliseconds.
          */
@@ -1260,6 +1278,14 @@ export type BalanceLowMessage = {
          * Threshold of `balance.low` in credits; null: it is never sent.
          */
         low_balance_credits: number;
+        /**
+         * Whole days for which the credits last at the pace of the last 7 UTC days; null: none were used in them.
+         */
+        days_left_at_7_days: number | null;
+        /**
+         * Whole days for which the credits last at the pace of the last 28 UTC days; null: none were used in them.
+         */
+        days_left_at_28_days: number | null;
     };
 };
 
@@ -1296,6 +1322,14 @@ export type BalanceResponse = {
      * Free pages left in this calendar month (UTC).
      */
     free_pages_remaining: number;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 7 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_7_days: number | null;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 28 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_28_days: number | null;
     /**
      * The tenant's plan: it decides the free pages and what may be trained.
      */
@@ -1355,6 +1389,12 @@ export type Batch = {
      * Whole credits.
      */
     credits_used: number;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
     /**
      * After this time no further document is begun.
      */
@@ -1417,6 +1457,12 @@ export type BatchEndedMessage = {
          * ID of the batch, `bat_…`.
          */
         batch_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * Documents whose data fits the schema.
          */
@@ -1617,6 +1663,12 @@ export type BatchRequest = {
      * When a person has to look at the result; see `ReviewPolicy`.
      */
     review?: ReviewPolicy | '';
+    /**
+     * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
@@ -2171,6 +2223,12 @@ export type CancelTrainingJobResponse = {
         detail: string;
     } | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -2238,6 +2296,12 @@ export type CancelledBatch = {
      */
     credits_used: number;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * After this time no further document is begun.
      */
     expires_at: string;
@@ -2299,6 +2363,12 @@ export type CancelledOperation = {
      * When the job ended; null while it runs.
      */
     finished_at: string | null;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
     /**
      * How many pages.
      */
@@ -2540,6 +2610,12 @@ export type CanonicalInferenceExtract = {
          */
         file_name?: string | '';
         /**
+         * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+         */
+        tags?: {
+            [key: string]: string;
+        };
+        /**
          * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
          */
         pages?: string;
@@ -2633,6 +2709,12 @@ export type CanonicalInferenceToMarkdown = {
          * Name of the file as it was sent; null if it had none.
          */
         file_name?: string | '';
+        /**
+         * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
          */
@@ -2841,6 +2923,12 @@ export type CanonicalTrainingCreate = {
          * Start of the random numbers: the same seed and examples give the same artifact.
          */
         seed?: number;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        } | null;
     };
 };
 
@@ -3249,6 +3337,12 @@ export type ConfigResponse = {
         sample?: number;
     } | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * The channel that fills the schema; null: the local engine.
      */
     llm: SavedChannel | null;
@@ -3307,6 +3401,12 @@ export type ConfigUpsertRequest = {
      * When a person has to look at the result; see `ReviewPolicy`.
      */
     review?: ReviewPolicy | null;
+    /**
+     * Tags of all work that does not name others; those of a request win by name, then those of its config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * The channel that fills the schema; null: the local engine.
      */
@@ -3532,6 +3632,12 @@ export type CreateTrainingJobRequest = {
      * Start of the random numbers: the same seed and examples give the same artifact.
      */
     seed?: number;
+    /**
+     * Names and values by which a customer sorts its costs; left out if there are none.
+     */
+    tags?: {
+        [key: string]: string;
+    } | null;
 };
 
 export type CreateTrainingJobResponse = {
@@ -3625,6 +3731,10 @@ export type CreatedWebhook = {
      * Threshold of `balance.low` in credits; null: it is never sent.
      */
     low_balance_credits: number | null;
+    /**
+     * Every level at which it is told of a low balance.
+     */
+    low_balance_at: Array<number>;
     /**
      * Whether messages are sent to it.
      */
@@ -4632,6 +4742,12 @@ export type DspyExamplesChargeRequest = {
      * Examples that are exported; left out: those of the job.
      */
     examples_count?: number | null;
+    /**
+     * Names and values by which a customer sorts its costs; left out if there are none.
+     */
+    tags?: {
+        [key: string]: string;
+    } | null;
 };
 
 export type DspyExamplesChargeResponse = {
@@ -5179,6 +5295,12 @@ export type EvaluationRunRequest = {
      * Default: `standard`; `balanced` is an old name of it.
      */
     mode?: 'fast' | 'standard' | 'balanced' | 'robust' | '';
+    /**
+     * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
 };
 
 export type EvaluationSet = {
@@ -5475,6 +5597,10 @@ export type ExtractForm = unknown & {
      * Task that the work is counted for; default `default`.
      */
     task_id?: string;
+    /**
+     * JSON of an object. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: string;
     /**
      * Own extraction model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
@@ -6796,6 +6922,12 @@ export type LedgerItem = {
      */
     api_key_id: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -8021,6 +8153,12 @@ export type Operation = {
      */
     finished_at: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * How many pages.
      */
     pages: OperationPages;
@@ -8100,6 +8238,12 @@ export type OperationCancelledMessage = {
          * ID of the operation, `op_…`.
          */
         operation_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
     };
 };
 
@@ -8128,6 +8272,12 @@ export type OperationFailedMessage = {
          * ID of the operation, `op_…`.
          */
         operation_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * The code that programs use for it.
          */
@@ -8280,6 +8430,12 @@ export type OperationPartialMessage = {
          */
         operation_id: string;
         /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
+        /**
          * Time from the request to its answer, in milliseconds.
          */
         duration_ms: number;
@@ -8311,6 +8467,12 @@ export type OperationSucceededMessage = {
          * ID of the operation, `op_…`.
          */
         operation_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * Time from the request to its answer, in milliseconds.
          */
@@ -10751,6 +10913,12 @@ export type ReviewNeededMessage = {
          */
         operation_id: string;
         /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
+        /**
          * Time from the request to its answer, in milliseconds.
          */
         duration_ms: number;
@@ -11481,7 +11649,7 @@ export type StatementResponse = {
      */
     closing_balance_credits: number;
     /**
-     * From the opening balance to the closing one: movements in the order of the log, then use by project and key, the most first. Beyond 1,000 of each the rest is one row.
+     * From the opening balance to the closing one: movements in the order of the log, then use by project, key and tags, the most first. Beyond 1,000 of each the rest is one row.
      */
     items: Array<StatementRow>;
     /**
@@ -11531,6 +11699,12 @@ export type StatementRow = {
      * ID of the key that made the call; null if none did.
      */
     api_key_id: string | null;
+    /**
+     * Tags of the use; left out if it has none.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * Movements or operations that the row sums up; 0 for a balance.
      */
@@ -11813,6 +11987,14 @@ export type TenantInfoResponse = {
      * Free pages left in this calendar month (UTC).
      */
     free_pages_remaining: number;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 7 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_7_days: number | null;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 28 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_28_days: number | null;
     /**
      * The tenant's plan: it decides the free pages and what may be trained.
      */
@@ -12248,6 +12430,10 @@ export type ToMarkdownForm = unknown & {
      */
     task_id?: string;
     /**
+     * JSON of an object. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: string;
+    /**
      * Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_provider_model?: string | unknown;
@@ -12306,6 +12492,12 @@ export type ToMarkdownRequest = {
      * Task that the work is counted for; default `default`.
      */
     task_id?: string;
+    /**
+     * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
@@ -12509,6 +12701,12 @@ export type TrainingCancelledMessage = {
          * ID of a training job, `job_…`.
          */
         job_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
     };
 };
 
@@ -12554,6 +12752,12 @@ export type TrainingFailedMessage = {
          * ID of a training job, `job_…`.
          */
         job_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * The code that programs use for it.
          */
@@ -12724,6 +12928,12 @@ export type TrainingJobStatusResponse = {
         detail: string;
     } | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -12822,6 +13032,12 @@ export type TrainingSucceededMessage = {
          * ID of a training job, `job_…`.
          */
         job_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * ID of a trained artifact, `art_…`, or the name of a deployed one.
          */
@@ -13384,6 +13600,12 @@ export type UsageItem = {
      */
     api_key_id: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -13391,6 +13613,118 @@ export type UsageItem = {
      * Its kind.
      */
     kind: 'usage' | 'admin_adjustment';
+};
+
+export type UsagePivot = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * What the figures are grouped by.
+     */
+    group_by: Array<string>;
+    /**
+     * Start of the period, inclusive; null: from the first event.
+     */
+    from_date: string;
+    /**
+     * End of the period, inclusive; null: until now.
+     */
+    to_date: string;
+    /**
+     * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+     */
+    time_zone: string;
+    /**
+     * Names of tags with more than 10,000 values: further values are counted together, in rows that name the tag in `rest_of`.
+     */
+    tags_at_limit: Array<string>;
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<UsagePivotItem>;
+    totals: UsagePivotTotals;
+};
+
+export type UsagePivotItem = {
+    /**
+     * A day of `time_zone`; null if it is not grouped by.
+     */
+    day: string | null;
+    /**
+     * Kind of work; null if it is not grouped by.
+     */
+    operation: string | null;
+    /**
+     * Project; null if it is not grouped by.
+     */
+    project_id: string | null;
+    /**
+     * Task; null if it is not grouped by.
+     */
+    task_id: string | null;
+    /**
+     * ID of the key; null if it is not grouped by, or of none.
+     */
+    api_key_id: string | null;
+    /**
+     * Values of the tags that it is grouped by; null: work without the tag, unless in `rest_of`.
+     */
+    tags: {
+        [key: string]: string | null;
+    };
+    /**
+     * Names of tags of which this row has all values beyond the limit.
+     */
+    rest_of: Array<string>;
+    /**
+     * Number of pieces of work.
+     */
+    operations: number;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * Pages that the plan's monthly allowance covers.
+     */
+    free_pages: number;
+    /**
+     * Whole credits.
+     */
+    credits: number;
+    /**
+     * US dollars as exact decimal text.
+     */
+    list_value_usd: string;
+};
+
+export type UsagePivotTotals = {
+    /**
+     * Number of pieces of work.
+     */
+    operations: number;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * Pages that the plan's monthly allowance covers.
+     */
+    free_pages: number;
+    /**
+     * Whole credits.
+     */
+    credits: number;
+    /**
+     * US dollars as exact decimal text.
+     */
+    list_value_usd: string;
 };
 
 export type UsageStatsItem = {
@@ -13551,6 +13885,10 @@ export type Webhook = {
      */
     low_balance_credits: number | null;
     /**
+     * Every level at which it is told of a low balance.
+     */
+    low_balance_at: Array<number>;
+    /**
      * Whether messages are sent to it.
      */
     enabled: boolean;
@@ -13590,6 +13928,10 @@ export type WebhookChangeRequest = {
      */
     low_balance_credits?: number | null;
     /**
+     * Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance falls below one of them; if it falls below several at once, for the lowest.
+     */
+    low_balance_at?: Array<number>;
+    /**
      * Whether messages are sent to it.
      */
     enabled?: boolean;
@@ -13616,6 +13958,10 @@ export type WebhookCreateRequest = {
      * `balance.low` is sent each time the balance falls below this; null: never.
      */
     low_balance_credits?: number | null;
+    /**
+     * Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance falls below one of them; if it falls below several at once, for the lowest.
+     */
+    low_balance_at?: Array<number>;
 };
 
 export type WebhookDelivery = {
@@ -21346,6 +21692,109 @@ export type GetUsageDaysResponses = {
 };
 
 export type GetUsageDaysResponse = GetUsageDaysResponses[keyof GetUsageDaysResponses];
+
+export type GetUsageOfTenantData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: {
+        /**
+         * By what to group, in this order; send it several times for several groups. `tag:<name>` groups by the values of a tag.
+         */
+        group_by?: Array<string>;
+        /**
+         * First day of `time_zone`.
+         */
+        from_date?: string;
+        /**
+         * Last day of `time_zone`.
+         */
+        to_date?: string;
+        /**
+         * Only work of this project.
+         */
+        project_id?: string;
+        /**
+         * Only work of this task.
+         */
+        task_id?: string;
+        /**
+         * Only work that this key asked for.
+         */
+        key_id?: string;
+        /**
+         * Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.
+         */
+        tag?: Array<string>;
+        /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/billing/usage-stats/{tenant_id}';
+};
+
+export type GetUsageOfTenantErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetUsageOfTenantError = GetUsageOfTenantErrors[keyof GetUsageOfTenantErrors];
+
+export type GetUsageOfTenantResponses = {
+    /**
+     * Success.
+     */
+    200: UsagePivot;
+};
+
+export type GetUsageOfTenantResponse = GetUsageOfTenantResponses[keyof GetUsageOfTenantResponses];
 
 export type GetUsageStatsData = {
     body?: never;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { activeConfig, type ReferenceData } from '../../commands/reference.ts';
 import type { Queries } from '../../queries/queries.ts';
 import { plan } from '../../../domain/account/messages.ts';
+import { forecastOf, PACE_DAYS_MAX, paceStart } from '../../../domain/forecast.ts';
 import {
   booleanText,
   creditsOut,
@@ -16,6 +17,7 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagsOut,
   tenantParams,
   usdOut,
   checkKnown,
@@ -36,6 +38,7 @@ export interface AccountsDeps {
   readonly queries: Pick<
     Queries,
     | 'balanceOfTenant'
+    | 'creditsUsedByDay'
     | 'ledgerOfTenant'
     | 'openHoldsOfTenant'
     | 'tenants'
@@ -55,12 +58,20 @@ const tenantBalance = async (
   {
     reference,
     queries,
-  }: { readonly reference: ReferenceData; readonly queries: Pick<Queries, 'balanceOfTenant'> },
+  }: {
+    readonly reference: ReferenceData;
+    readonly queries: Pick<Queries, 'balanceOfTenant' | 'creditsUsedByDay'>;
+  },
   tenantId: string,
   as_of: string,
 ) => {
-  const row = await queries.balanceOfTenant(tenantId);
+  const today = as_of.slice(0, 10);
+  const [row, used_by_day] = await Promise.all([
+    queries.balanceOfTenant(tenantId),
+    queries.creditsUsedByDay(tenantId, paceStart(today, PACE_DAYS_MAX)),
+  ]);
   if (row === undefined) return undefined;
+  const forecast = forecastOf(row.available_credits, used_by_day, today);
   const { terms, version } = await activeConfig(reference);
   const {
     free_pages_used: used,
@@ -75,12 +86,22 @@ const tenantBalance = async (
   const remaining = Math.max(0, allowance - used - free_pages_held);
   return {
     /** `BalanceResponse`. */
-    balance: { ...members, free_pages_remaining: remaining, as_of },
+    balance: { ...members, free_pages_remaining: remaining, ...forecast, as_of },
     free_pages: { allowance, used, remaining },
     account: { grants_count, created_at, last_activity_at },
     billing_config_version: version,
   };
 };
+
+const daysLeftOut = (days: number) =>
+  z
+    .int()
+    .nullable()
+    .meta({
+      description:
+        `Whole days for which the available credits last, if as many are used a day as in the last ${String(days)} ` +
+        'UTC days, today included; null: none were used in them.',
+    });
 
 const balanceMembers = {
   tenant_id: z.string(),
@@ -91,6 +112,8 @@ const balanceMembers = {
   total_credits_used: creditsOut,
   total_credits_adjusted: creditsOut,
   free_pages_remaining: z.int(),
+  days_left_at_7_days: daysLeftOut(7),
+  days_left_at_28_days: daysLeftOut(28),
   plan,
   as_of: instantOut,
 };
@@ -142,6 +165,7 @@ const usageMembers = {
   document_id: z.string().nullable(),
   job_id: z.string().nullable(),
   api_key_id: z.string().nullable(),
+  tags: tagsOut,
   created_at: instantOut,
 };
 

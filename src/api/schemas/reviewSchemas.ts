@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { origin, reviewPolicy } from '../../../domain/review.ts';
+import { jsonOf } from './basics.ts';
 
 const REVIEW =
   'When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a value has ' +
@@ -9,15 +10,6 @@ const REVIEW =
   '`needs_review`, billed like any other.';
 
 export const reviewIn = reviewPolicy.meta({ id: 'ReviewPolicy', description: REVIEW });
-
-const jsonOf = (text: string, context: z.RefinementCtx): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'Expected JSON.' });
-    return z.NEVER;
-  }
-};
 
 /** The same in a form: its text. */
 export const reviewText = z

@@ -6,6 +6,8 @@ import {
   numberText,
   orAbsent,
   plainText,
+  tagsIn,
+  tagsText,
   tenantIdText,
   wholeNumberText,
 } from './basics.ts';
@@ -201,6 +203,7 @@ const scope = {
   tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: their own.' }),
   project_id: plainText(1, 128).default('default'),
   task_id: plainText(1, 128).default('default'),
+  tags: tagsText.optional(),
 };
 
 export const extractModeIn = z
@@ -478,6 +481,7 @@ export const ocrToMarkdownRequest = z
     ocr: ocrChannelIn.nullish(),
     project_id: plainText(1, 128).default('default'),
     task_id: plainText(1, 128).default('default'),
+    tags: tagsIn.optional(),
     ...openingFields,
     ...renderFields,
   })
@@ -540,6 +544,7 @@ export const extractPayload = z.strictObject({
   require_grounding: orAbsent(requireGroundingIn),
   review: orAbsent(reviewIn),
   file_name: orAbsent(plainText(1, 255)),
+  tags: tagsIn.optional(),
   ...openingFields,
   llm: llmChannelIn.nullish(),
   ocr: ocrChannelIn.nullish(),
@@ -561,17 +566,9 @@ export const toMarkdownPayload = z.strictObject({
   mode: z.enum(['default', 'fast']).optional(),
   conversion_mode: z.enum(['default', 'fast']).optional(),
   file_name: orAbsent(plainText(1, 255)),
+  tags: tagsIn.optional(),
   ...openingFields,
   ...renderFields,
   ocr: ocrChannelIn.nullish(),
   ...channelFields('ocr'),
 });
-
-export const canonicalResponse = z
-  .strictObject({
-    schema_version: z.literal('1.0'),
-    operation: z.string(),
-    request_id: z.string(),
-    result: z.record(z.string(), z.unknown()),
-  })
-  .meta({ id: 'CanonicalResponse' });

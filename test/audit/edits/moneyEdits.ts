@@ -150,6 +150,18 @@ export const MONEY: readonly Edit[] = [
     },
   },
   {
+    name: 'the tags of a burn, which its hold does not have',
+    foundBy: 'audit',
+    check: 'hold',
+    make: set('CreditsBurned', (data) => ({ ...data, tags: { team: 'other' } }), '%"operation":"extract"%'),
+  },
+  {
+    name: 'the project of a burn, which its hold says otherwise',
+    foundBy: 'audit',
+    check: 'hold',
+    make: set('CreditsBurned', { project_id: 'other' }, '%"operation":"extract"%'),
+  },
+  {
     name: 'free pages turned into paid ones, and every sum after it',
     foundBy: 'audit',
     check: 'available',

@@ -149,9 +149,9 @@ describe('a key that names work', () => {
     const models = { model: 'local/default', ocr_model: null } as ChosenModels;
     const file = { mime_type: 'text/plain', document_pages: 1 };
     await on.usage.requested({ ...work, ...file, models, hold_id: 'hold_former' });
-    const scope = { project_id: 'default', task_id: 'default', document_id: 'doc_former' };
     const delivered = { status: 'success' as const, duration_ms: 1 };
-    await billOf(on, work.bill, { hold_id: 'hold_former', usage_id: 'use_former', scope, delivered });
+    const ids_ = { hold_id: 'hold_former', usage_id: 'use_former', document_id: 'doc_former' };
+    await billOf(on, work.bill, { ...ids_, delivered });
     await recordEnd(on, work.bill, { kind: 'completed', free_pages: 0, ...delivered });
     expect(await extract(bench.process(), keyed(90))).to.include(REUSED);
     expect(metaOf(await extract(bench.process(), request))['extraction_id']).to.equal(work_id);

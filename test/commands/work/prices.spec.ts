@@ -102,6 +102,7 @@ describe('prices that change while work is done', () => {
     const on = process();
     const work: WorkToBill = {
       ...{ operation: 'extract', operation_id: 'ext_1', tenant_id: TENANT, mode: 'standard', pages: 60 },
+      ...{ project_id: 'default', task_id: 'default' },
       ...{ billing_type: 'full_service', caller: { key_id: 'key_1', role: 'tenant' }, correlation_id: 'c' },
     };
     const { terms } = await on.billingConfig();
@@ -127,6 +128,7 @@ describe('prices that change while work is done', () => {
     const on = process();
     const work: WorkToBill = {
       ...{ operation: 'extract', operation_id: 'ext_1', tenant_id: TENANT, mode: 'standard', pages: 60 },
+      ...{ project_id: 'default', task_id: 'default' },
       ...{ billing_type: 'full_service', caller: { key_id: 'key_1', role: 'tenant' }, correlation_id: 'c' },
       fingerprint: 'print',
     };

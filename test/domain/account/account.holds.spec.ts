@@ -185,6 +185,43 @@ describe('what a hold was taken for', () => {
   });
 });
 
+describe('what work is for', () => {
+  const scope = { project_id: 'claims', task_id: 'invoices', api_key_id: 'key_a' };
+  const tagged = hold(2, { ...scope, tags: { team: 'legal', 'cost.center': '4711', a_b: 'ü' } });
+
+  it('is in its hold, with its tags in one order, however they were sent', () => {
+    for (const tags of [
+      { team: 'legal', 'cost.center': '4711', a_b: 'ü' },
+      { a_b: 'ü', team: 'legal', 'cost.center': '4711' },
+    ]) {
+      const decision = account.decide(account.initialState, hold(2, { ...scope, tags }));
+      const [, held] = decision.kind === 'accepted' ? decision.events : [];
+      expect(held?.data).to.deep.include(scope);
+      const written = held && 'tags' in held.data ? JSON.stringify(held.data.tags) : '';
+      expect(written).to.equal('{"a_b":"ü","cost.center":"4711","team":"legal"}');
+    }
+  });
+
+  it('is left out where nothing is said of it, and where there are no tags', () => {
+    for (const asked of [hold(2), hold(2, { tags: {} })]) {
+      const decision = account.decide(account.initialState, asked);
+      const [, held] = decision.kind === 'accepted' ? decision.events : [];
+      expect(held?.data).not.to.have.any.keys('tags', 'project_id', 'task_id', 'api_key_id');
+      given(asked)
+        .when(settle(2))
+        .then(['CreditsBurned', { project_id: 'default', api_key_id: null }]);
+      const settled = account.decide(after(account, [asked]), settle(2));
+      expect(settled.kind === 'accepted' && settled.events[0]?.data).not.to.have.any.keys('tags');
+    }
+  });
+
+  it('is in the burn as the hold says it, also if another key of the tenant settles it', () => {
+    given(tagged)
+      .when(settle(2, { api_key_id: 'key_b', project_id: 'other' }))
+      .then(['CreditsBurned', { ...scope, tags: { a_b: 'ü', 'cost.center': '4711', team: 'legal' } }]);
+  });
+});
+
 describe('settling a hold', () => {
   it('burns what was used, free pages first, and frees the rest', () => {
     given(adjust(400), hold(60))

@@ -11,7 +11,7 @@ import {
   setPlan,
   TENANT,
 } from '../../support/money/moneyCommands.ts';
-import { specFor } from '../../support/specFor.ts';
+import { after, specFor } from '../../support/specFor.ts';
 
 const { given } = specFor(account);
 
@@ -112,6 +112,18 @@ describe('charging credits', () => {
         { credits: 400, pages: 0, hold_id: null, idempotency_key: 'key-1', balance_after: 600 },
       ]);
     expect(given(sell(), charge(400)).state().used).to.equal(400);
+  });
+
+  it('has the tags that it was sent with, in one order', () => {
+    const decision = account.decide(
+      after(account, [sell()]),
+      charge(400, { tags: { team: 'legal', 'cost.center': '4711' } }),
+    );
+    const [burn] = decision.kind === 'accepted' ? decision.events : [];
+    const written = burn && 'tags' in burn.data ? JSON.stringify(burn.data.tags) : '';
+    expect(written).to.equal('{"cost.center":"4711","team":"legal"}');
+    const without = account.decide(after(account, [sell()]), charge(400, { tags: {} }));
+    expect(without.kind === 'accepted' && without.events[0]?.data).not.to.have.any.keys('tags');
   });
 
   it('is honoured once, and refuses its key with another payload', () => {

@@ -131,6 +131,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getTenantInfo: OWN,
   listUsage: OWN,
   getUsageDays: OWN,
+  getUsageOfTenant: OWN,
   listGrants: OWN,
   getQuote: OWN,
   getBillingRates: ANY,

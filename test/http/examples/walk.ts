@@ -12,7 +12,7 @@ import { workerOver } from '../../support/apiWorker.ts';
 
 interface Sent {
   readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
   readonly json?: unknown;
   /** Fields of a form, beside its file. */
   readonly form?: Readonly<Record<string, string>>;
@@ -28,7 +28,8 @@ const SCHEMA = JSON.parse(INVOICE_SCHEMA) as object;
 const addressOf = (pattern: string, { path = {}, query = {} }: Sent): string => {
   const at = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) search.set(name, String(value));
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat()) search.append(name, String(one));
   return search.size === 0 ? at : `${at}?${search.toString()}`;
 };
 
@@ -201,7 +202,7 @@ const measure = async (walk: Walk, document_id: string): Promise<void> => {
 };
 
 const workOnDocuments = async (walk: Walk): Promise<void> => {
-  const form = { tenant_id: TENANT, schema: INVOICE_SCHEMA };
+  const form = { tenant_id: TENANT, schema: INVOICE_SCHEMA, tags: '{"team":"claims"}' };
   await walk.call('extract', { form });
   await walk.call('toMarkdown', { form: { tenant_id: TENANT } });
   await walk.call('cancelOperation', { path: { operation_id: await walk.accepted(form) } });
@@ -407,6 +408,11 @@ const report = async (walk: Walk, api: TestApi): Promise<void> => {
   for (const list of ['listGrants', 'listUsage', 'listTenantLedger']) await walk.call(list, one);
   const today = new Date().toISOString().slice(0, 10);
   await walk.call('getUsageDays', { ...tenant, query: { start: today, end: today } });
+  const groups = ['day', 'tag:team'];
+  await walk.call('getUsageOfTenant', {
+    ...tenant,
+    query: { group_by: groups, from_date: today, to_date: today },
+  });
   await walk.call('listTenants', { query: { search: TENANT } });
   await walk.call('listPayments', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('listOpenPayments');

@@ -18,6 +18,7 @@ describe('reads of a tenant that nobody has heard of', () => {
     (tenant) => `/v1/billing/tenant-info/${tenant}`,
     (tenant) => `/v1/billing/usage/${tenant}`,
     (tenant) => `/v1/billing/usage-days/${tenant}`,
+    (tenant) => `/v1/billing/usage-stats/${tenant}`,
     (tenant) => `/v1/billing/grants/${tenant}`,
     (tenant) => `/v1/billing/top-up/${tenant}`,
     (tenant) => `/v1/api-keys/${tenant}`,

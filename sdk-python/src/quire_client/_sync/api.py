@@ -1485,6 +1485,46 @@ class Api:
         )
         return cast("models.UsageDaysResponse", self._sender.data(call))
 
+    def get_usage_of_tenant(
+        self,
+        tenant_id: str,
+        *,
+        group_by: list[str] | None = None,
+        from_date: str | None = None,
+        to_date: str | None = None,
+        project_id: str | None = None,
+        task_id: str | None = None,
+        key_id: str | None = None,
+        tag: list[str] | None = None,
+        time_zone: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.UsagePivot:
+        """A tenant's consumption, by several groups at once.
+
+        By day, operation, project, task, key and tags, in the days of `time_zone`, at most 366;
+        the last 30 if they are left out. An answer has at most 5,000 rows. Adjustments and
+        transfers are no consumption. Its sums are those of the ledger.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/usage-stats/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            query={
+                "group_by": group_by,
+                "from_date": from_date,
+                "to_date": to_date,
+                "project_id": project_id,
+                "task_id": task_id,
+                "key_id": key_id,
+                "tag": tag,
+                "time_zone": time_zone,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.UsagePivot", self._sender.data(call))
+
     def get_usage_stats(
         self,
         *,
@@ -2660,7 +2700,7 @@ class Api:
     ) -> models.ApiKeyCreateResponse:
         """Replace a key by a new one; the old one ends after a grace period.
 
-        The new key has the role and the name of the old one, which ends after `grace_seconds`.
+        The new key has role, name and tags of the old one, which ends after `grace_seconds`.
         """
         call = Call("POST", "/v1/api-keys/rotate", body=body, timeout=timeout)
         return cast("models.ApiKeyCreateResponse", self._sender.data(call))
