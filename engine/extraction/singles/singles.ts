@@ -2,7 +2,7 @@ import type { Word } from '../../document/document.ts';
 import { MIN_CONFIDENCE } from '../confidenceFloor.ts';
 import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding, Signed } from '../finding.ts';
 import type { Pace } from '../pace.ts';
 import { wordsIn } from '../places/layout.ts';
 import type { Source } from '../source.ts';
@@ -16,10 +16,10 @@ import { groupedBy } from '../../kernel/lists.ts';
 import { remembered } from '../../kernel/once.ts';
 
 /** What the rules of a concept say of a field. */
-export type ByRules = (field: Field) => Finding | undefined;
+export type ByRules = (field: Field) => Signed | undefined;
 
 /** A finding with who found it, and how sure that was before it was calibrated. */
-export interface Rated extends Finding, Omit<Way, 'kind'> {
+export interface Rated extends Signed, Omit<Way, 'kind'> {
   readonly raw: number;
   readonly isDoubtful?: boolean;
 }
@@ -40,11 +40,42 @@ export function singlesOf(
   }));
   const numbers = new Map<Word, number>();
   const numberOf = (word: Word): number => remembered(numbers, word, () => numbers.size);
-  return chosen(contenders, ({ pointer }, { origin, isKnown: known, value, words: [first] }) =>
+  const placeOf = (
+    { pointer }: Field,
+    { origin, isKnown: known, value, words: [first] }: Rated,
+  ): string =>
     first === undefined || (known && origin !== 'labels')
       ? pointer
-      : `${numberOf(first)} ${JSON.stringify(value)}`,
+      : `${numberOf(first)} ${JSON.stringify(value)}`;
+  const choice = chosen(contenders, placeOf);
+  noteChoice(contenders, { choice, placeOf, why: source.why });
+  return choice;
+}
+
+interface Chosen {
+  readonly choice: ReadonlyMap<string, Rated>;
+  readonly placeOf: (field: Field, finding: Rated) => string;
+  readonly why: Source['why'];
+}
+
+/** Tells what became of each finding: chosen, kept out by another field, or not as sure as another. */
+function noteChoice(contenders: readonly Contender<Rated>[], { choice, placeOf, why }: Chosen): void {
+  if (why === undefined) return;
+  const owners = new Map(
+    contenders.flatMap(({ field }): readonly (readonly [string, string])[] => {
+      const one = choice.get(field.pointer);
+      return one === undefined ? [] : [[placeOf(field, one), field.pointer]];
+    }),
   );
+  for (const { field, findings } of contenders) {
+    why.ask(field.pointer);
+    const best = choice.get(field.pointer);
+    for (const finding of findings) {
+      const owner = owners.get(placeOf(field, finding)) ?? field.pointer;
+      const lost = owner === field.pointer ? ({ outcome: 'lower' } as const) : ({ outcome: 'taken', other: owner } as const);
+      why.offer(field.pointer, finding, { score: finding.raw, ...(finding === best ? { outcome: 'won' } : lost) });
+    }
+  }
 }
 
 interface Asked {
@@ -95,9 +126,18 @@ function contendingAs(field: Field, asked: Asked): readonly Rated[] {
 function contending(field: Field, { source, byRules, isKnown }: Asked): readonly Rated[] {
   const offers = offersFor(field, source).map((offer) => offered(field, offer, isKnown));
   const ticked = offers.filter(({ kind, raw }) => kind === 'box' && raw >= TICKED);
-  if (ticked.length > 0) return ticked;
+  const { why } = source;
+  if (ticked.length > 0) {
+    for (const one of why === undefined ? [] : offers.filter(({ kind }) => kind !== 'box'))
+      why?.offer(field.pointer, one, { outcome: 'ticked', score: one.raw });
+    return ticked;
+  }
   const rule = byRules(field);
-  if (rule === undefined || isNoValue(field, rule, source)) return offers;
+  const isVetoed = rule !== undefined && isNoValue(field, rule, source);
+  if (isVetoed) why?.offer(field.pointer, rule, { outcome: 'no_value' });
+  if (rule === undefined || isVetoed) return offers;
+  const agreeing = offers.find(({ value }) => isSame(value, rule.value));
+  if (agreeing !== undefined) why?.offer(field.pointer, agreeing, { outcome: 'same', score: agreeing.raw });
   return besides(rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence), offers);
 }
 
@@ -118,7 +158,7 @@ const TICKED = 0.95;
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-function rated(finding: Finding, way: Omit<Way, 'kind'>, raw: number): Rated {
+function rated(finding: Signed, way: Omit<Way, 'kind'>, raw: number): Rated {
   const share = calibratedSingle({ ...way, kind: finding.kind ?? 'form' }, raw);
   const read = way.origin === 'labels' || !way.isKnown ? readingOf(finding) : 1;
   return { ...finding, ...way, raw, confidence: Math.round(1000 * read * share) / 1000 };
@@ -129,9 +169,9 @@ const readingOf = ({ words }: Finding): number =>
   words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
 
 function offered(field: Field, offer: Offer, isKnown: boolean): Rated {
-  const { segment, from, to, more = [], value, text, kind, score, isDoubtful } = offer;
+  const { segment, from, to, more = [], value, text, kind, score, isDoubtful, by } = offer;
   const words = [...wordsIn(segment, from, to), ...more.flatMap((line) => line.words)];
-  const finding = { value, text, page: segment.page, words, confidence: 0, kind };
+  const finding = { value, text, page: segment.page, words, confidence: 0, kind, by };
   const one = rated(finding, { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown }, score);
   return isDoubtful ? doubted(one) : one;
 }

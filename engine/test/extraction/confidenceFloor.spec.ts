@@ -5,11 +5,11 @@ import { aboveFloor, seenWarnings } from '../../extraction/confidenceFloor.ts';
 import { extract } from '../../extraction/extract.ts';
 import { groundAnswer } from '../../extraction/grounding/groundAnswer.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Citation } from '../../ports/extractionEngine.ts';
+import type { LocalCitation } from '../../ports/extractionEngine.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
 
-const cited = (path: string, confidence: number): Citation => ({
-  ...{ path, text: path, page: 1, bbox: null, confidence },
+const cited = (path: string, confidence: number): LocalCitation => ({
+  ...{ path, text: path, page: 1, bbox: null, confidence, by: 'labels' },
 });
 
 const floored = (value: JsonObject, places: Readonly<Record<string, number>>, minConfidence = 0.5) =>
