@@ -77,23 +77,24 @@ const toldOf = (
   { outcome, score = null, confidence: sure = confidence, other }: Judged,
 ): ToldOffer => ({ by, value, text, page, score, confidence: sure, outcome, ...(other !== undefined && { other }) });
 
-/** Values of lists have one offer each, which is cited; a field whose answer was left out in the end has none. */
+/** Values of lists have one offer each, which is cited. What led and was left out in the end is no answer. */
 function toldIn(fields: Offers, { value, citations, minConfidence }: Answered): readonly FieldWhy[] {
   const cited = new Map(citations.map((one) => [one.path, one]));
   const own = [...fields].map(([path, offers]): FieldWhy => {
-    const isKept = cited.has(path) || offers.every(({ page }) => page === null);
-    return { path, offers: ordered(isKept ? offers : offers.map((one) => leftOut(one, minConfidence))) };
+    const at = valueAt(value, path);
+    const isKept = ({ page }: ToldOffer): boolean => (page === null ? isList(at) : cited.has(path));
+    const lost = (one: ToldOffer): Outcome =>
+      at === undefined && (one.confidence ?? 0) < minConfidence ? 'unsure' : 'other_shape';
+    const told = offers.map((one) =>
+      one.outcome !== 'won' || isKept(one) ? one : { ...one, outcome: lost(one) },
+    );
+    return { path, offers: ordered(told) };
   });
   const others = citations.flatMap((one): readonly FieldWhy[] =>
     fields.has(one.path) ? [] : [{ path: one.path, offers: [citedOffer(one, valueAt(value, one.path))] }],
   );
   return [...own, ...others];
 }
-
-const leftOut = (one: ToldOffer, minConfidence: number): ToldOffer =>
-  one.outcome === 'won'
-    ? { ...one, outcome: (one.confidence ?? 0) < minConfidence ? 'unsure' : 'other_shape' }
-    : one;
 
 /** What stands at a JSON Pointer. */
 const valueAt = (whole: Json, pointer: string): Json | undefined =>

@@ -48,7 +48,7 @@ export const OUTCOMES = {
   won: 'It is the answer.',
   lower: 'Another offer was surer.',
   same: 'It is the same value as the answer.',
-  taken: 'Another field has what stands there.',
+  taken: 'Its judge gave what stands there to another field.',
   ticked: 'A ticked box was asked alone.',
   no_value: 'It is no value: a label, a blank, an instruction, or what another label names.',
   unnamed: 'No label says the field, and it is less sure than values without a label must be.',

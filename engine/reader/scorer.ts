@@ -207,7 +207,7 @@ function judged(rule: ByRule | undefined, own: Signed, barred: Outcome | undefin
     return { finding: rule, ofOwn: isSame(rule.value, own.value) ? 'same' : 'rules_first' };
   if (isSame(rule.value, own.value)) {
     const confidence = barred ? rule.confidence : Math.max(own.confidence, rule.confidence);
-    return { finding: { ...rule, confidence }, ofOwn: barred ?? 'same' };
+    return { finding: { ...rule, confidence }, ofOwn: 'same' };
   }
   const confidence = thousandths(DOUBT * rule.confidence);
   if (barred === undefined && own.confidence > confidence) return { finding: own, ofOwn: 'won' };
