@@ -7,7 +7,6 @@ import { extract } from '../../extraction/extract.ts';
 import { markdownDocument } from '../../formats/text/markdownDocument.ts';
 import { textDocument } from '../../formats/text/textDocument.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { extractTaught } from '../../learning/extractWith.ts';
 import { GENERATORS, type FieldWhy, type Outcome, type ToldOffer } from '../../ports/why.ts';
 import { anySchemas, smallDocuments } from '../support/anySchemas.ts';
 import { holds } from '../support/properties.ts';
@@ -137,16 +136,5 @@ describe('why a value came', () => {
     expect(byOf([])).to.deep.equal(['labels']);
     expect(byOf(['labels', 'mentions'])).to.deep.equal(['reader']);
     expect(byOf(['labels', 'mentions', 'reader', 'concepts'])).to.deep.equal([]);
-  });
-
-  it('is told by an extraction that examples taught as well', () => {
-    const artifact = { templates: [], leaves: [], lists: [], rows: [], trust: {} } as unknown as Parameters<
-      typeof extractTaught
-    >[0]['artifact'];
-    const [first] = Object.values(WHY_CASES);
-    if (first === undefined) throw new Error('there are no cases');
-    const schema = schemaOf(first.properties);
-    const taught = extractTaught({ artifact, why: true }, first.document, schema);
-    expect(taught.why).to.deep.equal(extract(first.document, schema, { why: true }).why);
   });
 });

@@ -9,6 +9,7 @@ import {
   tenantIdText,
   wholeNumberText,
 } from './basics.ts';
+import { GENERATOR_NAMES, GENERATORS } from '@quire/engine/ports/why';
 import { billingType } from '../../../domain/account/messages.ts';
 import { originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
 
@@ -342,6 +343,11 @@ export const page = z
   })
   .meta({ id: 'PageSummary' });
 
+const BY = [
+  'How the value was found. More may be added; left out in results of earlier releases.',
+  ...GENERATOR_NAMES.map((name) => `\`${name}\`: ${GENERATORS[name]}`),
+].join(' ');
+
 export const citation = z
   .strictObject({
     path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
@@ -356,8 +362,9 @@ export const citation = z
         description:
           'For a value of a model, how the document says it. `exact`: letter by letter; `normalised`: written in ' +
           'another way; `derived`: it follows from the text there or is chosen (a sum, a boolean); `none`: not at ' +
-          'all. Left out if the embedded engine read the value.',
+          'all. Left out if the embedded engine read the value, or a person decided it.',
       }),
+    by: z.enum(GENERATOR_NAMES).optional().meta({ description: BY }),
   })
   .meta({ id: 'Citation' });
 
