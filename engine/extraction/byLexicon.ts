@@ -34,7 +34,10 @@ const findByKind = (field: Field, source: Source): Signed | undefined =>
     ? undefined
     : signed(BY_KIND[field.kind] ?? 'concepts', source, () => kindFinding(field, source));
 
-const BY_KIND: Readonly<Partial<Record<Field['kind'], Generator>>> = { party: 'parties', address: 'addresses' };
+const BY_KIND: Readonly<Partial<Record<Field['kind'], Generator>>> = {
+  party: 'parties',
+  address: 'addresses',
+};
 
 function kindFinding(field: Field, source: Source): Finding | undefined {
   switch (field.kind) {

@@ -253,7 +253,11 @@ function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
   const field = fill.taught.list?.(asked) ?? asked;
   const values: Json[] = [];
   const found = readings(field).map((one) => listedValues(one, fill.source));
-  noteWays(pointer, found.flatMap(({ tried }) => tried), fill);
+  noteWays(
+    pointer,
+    found.flatMap(({ tried }) => tried),
+    fill,
+  );
   for (const finding of distinct(found.find(({ items }) => items.length > 0)?.items ?? [])) {
     const value = coerced(field, finding.value);
     if (value === undefined) continue;

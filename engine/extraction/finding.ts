@@ -57,7 +57,11 @@ export interface Ablation {
 }
 
 /** What a generator finds, signed; nothing where a reading goes without it. */
-export function signed(by: Generator, { without }: Ablation, find: () => Finding | undefined): Signed | undefined {
+export function signed(
+  by: Generator,
+  { without }: Ablation,
+  find: () => Finding | undefined,
+): Signed | undefined {
   const finding = without?.has(by) === true ? undefined : find();
   return finding && { ...finding, by };
 }

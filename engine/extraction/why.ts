@@ -18,7 +18,11 @@ export interface WhyLog {
   /** Tells an offer; that of the outcome `won` leads until it is passed over. */
   readonly offer: (path: string, finding: Signed, judged: Judged) => void;
   /** Tells how many items a way found for a list. */
-  readonly count: (path: string, by: Generator, counted: { readonly items: number; readonly outcome: Outcome }) => void;
+  readonly count: (
+    path: string,
+    by: Generator,
+    counted: { readonly items: number; readonly outcome: Outcome },
+  ) => void;
   /** Gives the offer that leads another outcome. */
   readonly passOver: (path: string, outcome: Outcome) => void;
   /** Tells the finding that a field was given, with its last confidence. */
@@ -75,7 +79,16 @@ export function whyLog(): WhyLog {
 const toldOf = (
   { by, value, text, page, confidence }: Signed,
   { outcome, score = null, confidence: sure = confidence, other }: Judged,
-): ToldOffer => ({ by, value, text, page, score, confidence: sure, outcome, ...(other !== undefined && { other }) });
+): ToldOffer => ({
+  by,
+  value,
+  text,
+  page,
+  score,
+  confidence: sure,
+  outcome,
+  ...(other !== undefined && { other }),
+});
 
 /** Values of lists have one offer each, which is cited. What led and was left out in the end is no answer. */
 function toldIn(fields: Offers, { value, citations, minConfidence }: Answered): readonly FieldWhy[] {

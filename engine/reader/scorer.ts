@@ -226,7 +226,11 @@ const likingOf = ({ field, candidate }: Opinion, { choices }: Judgement): number
   choices[field]?.find((choice) => choice.candidate === candidate)?.score ?? null;
 
 /** Tells the values that the scorer did not choose; what it makes of the chosen ones follows. */
-function noteChoices(asked: readonly Asked[], { choices, opinions, ownerOf }: Judgement, { why }: Source): void {
+function noteChoices(
+  asked: readonly Asked[],
+  { choices, opinions, ownerOf }: Judgement,
+  { why }: Source,
+): void {
   if (why === undefined) return;
   const best = new Map(opinions.map(({ field, candidate }) => [field, candidate]));
   for (const [at, one] of asked.entries())

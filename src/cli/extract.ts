@@ -94,18 +94,18 @@ const offerRow = ({ value, by, page, score, confidence, outcome, other }: ToldOf
 const HEADER = ['value', 'by', 'page', 'score', 'confidence', 'what became of it'];
 
 const fieldTable = ({ path, offers }: FieldWhy): string =>
-  offers.length === 0
-    ? `${path}\nNothing was offered.\n`
-    : `${path}\n${table(HEADER, offers.map(offerRow))}`;
+  offers.length === 0 ? `${path}\nNothing was offered.\n` : `${path}\n${table(HEADER, offers.map(offerRow))}`;
 
 const isIn = (path: string, outer: string): boolean => path === outer || path.startsWith(`${outer}/`);
 
 /** Of a list, what each way found is told without a page. */
-const isListOf = ({ offers }: FieldWhy): boolean => offers.length > 0 && offers.every(({ page }) => page === null);
+const isListOf = ({ offers }: FieldWhy): boolean =>
+  offers.length > 0 && offers.every(({ page }) => page === null);
 
 /** The fields that are asked about: those of a path, or all, without the values inside of lists. */
 const chosenFields = (why: readonly FieldWhy[], asked: true | string): readonly FieldWhy[] => {
-  if (asked !== true) return why.filter(({ path }) => isIn(path, asked.startsWith('/') ? asked : `/${asked}`));
+  if (asked !== true)
+    return why.filter(({ path }) => isIn(path, asked.startsWith('/') ? asked : `/${asked}`));
   const lists = why.filter(isListOf).map(({ path }) => path);
   return why.filter(({ path }) => !lists.some((list) => path !== list && isIn(path, list)));
 };
@@ -114,9 +114,10 @@ const chosenFields = (why: readonly FieldWhy[], asked: true | string): readonly 
 const whyText = (fields: readonly FieldWhy[]): string => {
   const names = new Set(fields.flatMap(({ offers }) => offers.map(({ by }) => by)));
   const ways = [...names].sort().map((name) => [name, GENERATORS[name]]);
-  return [...fields.map(fieldTable), ...(ways.length > 0 ? [table(['by', 'how it found the value'], ways)] : [])].join(
-    '\n',
-  );
+  return [
+    ...fields.map(fieldTable),
+    ...(ways.length > 0 ? [table(['by', 'how it found the value'], ways)] : []),
+  ].join('\n');
 };
 
 const confidenceOption = (text: string): number => {
@@ -158,7 +159,10 @@ const whyOutcome = (
   const asked = extracting.options.why ?? true;
   const fields = chosenFields(told, asked);
   if (fields.length === 0 && asked !== true)
-    return failed('no_such_field', `Nothing was looked for at ${asked}: give a JSON Pointer such as ${told[0]?.path ?? '/total'}.`);
+    return failed(
+      'no_such_field',
+      `Nothing was looked for at ${asked}: give a JSON Pointer such as ${told[0]?.path ?? '/total'}.`,
+    );
   return {
     kind: 'done',
     answer: { body: bodyOf(file, extraction, extracting), why: whyText(fields) },
@@ -257,8 +261,10 @@ export const addExtract = (program: Command): void => {
     .option('--artifact <file>', 'an artifact of quire train')
     .option('--jobs <number>', 'documents at the same time (default: one a core)', jobsOption)
     .addOption(
-      new Option('--why [path]', 'print why each value came: what was offered, and why the rest was passed over')
-        .conflicts(['out', 'ndjson', 'pretty']),
+      new Option(
+        '--why [path]',
+        'print why each value came: what was offered, and why the rest was passed over',
+      ).conflicts(['out', 'ndjson', 'pretty']),
     )
     .addHelpText('after', EXAMPLES)
     .action(command(extractAll));

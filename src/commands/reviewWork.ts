@@ -143,11 +143,10 @@ const BY_PERSON = { text: '', page: null, bbox: null, confidence: 1, by: 'person
  * One citation for each value: of one that nobody was asked about as the machine told it, wherever its row stands now;
  * of a confirmed one with the machine's place; of a corrected one without a place.
  */
-const decidedCitations = (
-  { result, origins }: StoredDecision,
-  answer: JsonObject,
-): readonly JsonObject[] => {
-  const { citations = [] } = answer['meta'] as { readonly citations?: readonly (JsonObject & { path: string })[] };
+const decidedCitations = ({ result, origins }: StoredDecision, answer: JsonObject): readonly JsonObject[] => {
+  const { citations = [] } = answer['meta'] as {
+    readonly citations?: readonly (JsonObject & { path: string })[];
+  };
   const cited = new Map(citations.map((one) => [one.path, one]));
   const places = machinePlaces(result, (answer['result'] ?? {}) as JsonObject);
   return Object.entries(origins).flatMap(([path, from]) => {

@@ -85,7 +85,8 @@ const without = new Set(
     .filter((name) => name !== '')
     .map((name): Generator => {
       const known = GENERATOR_NAMES.find((one) => one === name);
-      if (known === undefined) throw new Error(`QUIRE_WITHOUT: ${name} is none of ${GENERATOR_NAMES.join(', ')}.`);
+      if (known === undefined)
+        throw new Error(`QUIRE_WITHOUT: ${name} is none of ${GENERATOR_NAMES.join(', ')}.`);
       return known;
     }),
 );
@@ -120,7 +121,10 @@ const answered = async (
 };
 
 /** The same in this process, for the service has no way to leave a way out. */
-const ablated = ({ item: { schema }, document: { packed } }: Read, learned: LocalArtifact | undefined): Answer => {
+const ablated = (
+  { item: { schema }, document: { packed } }: Read,
+  learned: LocalArtifact | undefined,
+): Answer => {
   const started = performance.now();
   const document = unpacked(packed);
   const found =

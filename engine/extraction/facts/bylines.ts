@@ -190,7 +190,8 @@ const findingAt = (segment: Segment, from: number, text: string): Finding => ({
  * where the field asks for no such part.
  */
 export const factFor = (field: Field, source: Source): SignedFact | undefined =>
-  signedFact('mail', source, mailFact(field, source)) ?? signedFact('byline', source, bylineFact(field, source));
+  signedFact('mail', source, mailFact(field, source)) ??
+  signedFact('byline', source, bylineFact(field, source));
 
 /** A fact whose findings say what found them. */
 export interface SignedFact {

@@ -129,7 +129,8 @@ function mapEntries(map: Field, item: Field | undefined, source: Source): readon
     const isName = name !== '' && name.length <= NAME_CHARACTERS_MAX && KINDS.has(pair.kind);
     if (!isName || entries.has(name) || entries.size >= ENTRIES_MAX) continue;
     const score = headingScore(map, pair);
-    const finding = score < NAMED ? undefined : signed('labels', source, () => findingAt(pair, { item, source, score }));
+    const finding =
+      score < NAMED ? undefined : signed('labels', source, () => findingAt(pair, { item, source, score }));
     if (finding !== undefined) entries.set(name, { name, finding });
   }
   return [...entries.values()];
@@ -192,6 +193,8 @@ interface Read {
 function valuesIn(grid: Grid, field: Field, { source, label }: Read): readonly (readonly Signed[])[] {
   const reading = { source, evidence: { label, margin: 0.2, agreement: 0 } };
   return grid.rows
-    .map((row) => cellsIn(row).flatMap((cell) => signed('tables', source, () => cellValue(field, cell, reading)) ?? []))
+    .map((row) =>
+      cellsIn(row).flatMap((cell) => signed('tables', source, () => cellValue(field, cell, reading)) ?? []),
+    )
     .filter(({ length }) => length > 0);
 }

@@ -78,7 +78,9 @@ const meanOf = (cited: readonly LocalCitation[]): number =>
   cited.length === 0 ? 0 : cited.reduce((sum, { confidence }) => sum + confidence, 0) / cited.length;
 
 function surest(parts: readonly Part[], path: string, citations: LocalCitation[]): Json | undefined {
-  let best: { readonly value: Json; readonly cited: readonly LocalCitation[]; readonly sure: number } | undefined;
+  let best:
+    | { readonly value: Json; readonly cited: readonly LocalCitation[]; readonly sure: number }
+    | undefined;
   for (const { value, byPath } of parts) {
     if (value === null) continue;
     const cited = byPath.get(path) ?? [];

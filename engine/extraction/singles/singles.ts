@@ -40,10 +40,7 @@ export function singlesOf(
   }));
   const numbers = new Map<Word, number>();
   const numberOf = (word: Word): number => remembered(numbers, word, () => numbers.size);
-  const placeOf = (
-    { pointer }: Field,
-    { origin, isKnown: known, value, words: [first] }: Rated,
-  ): string =>
+  const placeOf = ({ pointer }: Field, { origin, isKnown: known, value, words: [first] }: Rated): string =>
     first === undefined || (known && origin !== 'labels')
       ? pointer
       : `${numberOf(first)} ${JSON.stringify(value)}`;
@@ -72,8 +69,14 @@ function noteChoice(contenders: readonly Contender<Rated>[], { choice, placeOf, 
     const best = choice.get(field.pointer);
     for (const finding of findings) {
       const owner = owners.get(placeOf(field, finding)) ?? field.pointer;
-      const lost = owner === field.pointer ? ({ outcome: 'lower' } as const) : ({ outcome: 'taken', other: owner } as const);
-      why.offer(field.pointer, finding, { score: finding.raw, ...(finding === best ? { outcome: 'won' } : lost) });
+      const lost =
+        owner === field.pointer
+          ? ({ outcome: 'lower' } as const)
+          : ({ outcome: 'taken', other: owner } as const);
+      why.offer(field.pointer, finding, {
+        score: finding.raw,
+        ...(finding === best ? { outcome: 'won' } : lost),
+      });
     }
   }
 }

@@ -66,12 +66,18 @@ describe('why a value came', () => {
       for (const { path, by, confidence } of citations) {
         expect(GENERATORS).to.have.property(by);
         const winners = told.get(path)?.filter(({ outcome }) => outcome === 'won') ?? [];
-        expect(winners.map((one) => [one.by, one.confidence]), path).to.deep.equal([[by, confidence]]);
+        expect(
+          winners.map((one) => [one.by, one.confidence]),
+          path,
+        ).to.deep.equal([[by, confidence]]);
       }
       const cited = new Set(citations.map(({ path }) => path));
       for (const [path, offers] of told)
         if (!cited.has(path))
-          expect(offers.filter(({ outcome, page }) => outcome === 'won' && page !== null), path).to.deep.equal([]);
+          expect(
+            offers.filter(({ outcome, page }) => outcome === 'won' && page !== null),
+            path,
+          ).to.deep.equal([]);
     });
 
   holds(
@@ -81,7 +87,10 @@ describe('why a value came', () => {
       const told = new Map(why.map(({ path, offers }) => [path, offers]));
       for (const { path, by } of citations) {
         const winners = told.get(path)?.filter(({ outcome }) => outcome === 'won');
-        expect(winners?.map((one) => one.by), path).to.deep.equal([by]);
+        expect(
+          winners?.map((one) => one.by),
+          path,
+        ).to.deep.equal([by]);
       }
     }),
     0.5,
@@ -92,7 +101,11 @@ describe('why a value came', () => {
     properties: JsonObject,
     path: string,
   ): readonly (readonly [unknown, Outcome, string | undefined])[] =>
-    (whyOf(textDocument(text), properties).get(path) ?? []).map(({ value, outcome, other }) => [value, outcome, other]);
+    (whyOf(textDocument(text), properties).get(path) ?? []).map(({ value, outcome, other }) => [
+      value,
+      outcome,
+      other,
+    ]);
 
   it('says which other field has what was offered', () => {
     const told = outcomes(

@@ -165,7 +165,10 @@ export const WHY_CASES = {
       skipper: TEXT,
     },
   },
-  'a letter': { document: LETTER, properties: { sender: TEXT, recipient: TEXT, date: DATE, signed_by: TEXT } },
+  'a letter': {
+    document: LETTER,
+    properties: { sender: TEXT, recipient: TEXT, date: DATE, signed_by: TEXT },
+  },
   'a contract': {
     document: CONTRACT,
     properties: {

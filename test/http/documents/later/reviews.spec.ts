@@ -18,7 +18,9 @@ type Cited = Readonly<Record<string, { readonly by: string; readonly page: numbe
 /** What each value of an operation was found by, and on which page. */
 const citedBy = async (operation: Promise<unknown>): Promise<Cited> => {
   const { result } = (await operation) as {
-    readonly result: { readonly meta: { readonly citations: readonly (Cited[string] & { readonly path: string })[] } };
+    readonly result: {
+      readonly meta: { readonly citations: readonly (Cited[string] & { readonly path: string })[] };
+    };
   };
   return Object.fromEntries(result.meta.citations.map(({ path, by, page }) => [path, { by, page }]));
 };
