@@ -227,12 +227,16 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
   const finding =
     leaf === undefined ? seen : (leaf(field, found) ?? (found === undefined ? seen : undefined));
   if (finding !== seen) why?.passOver(field.pointer, 'taught');
-  if (finding === undefined) return undefined;
-  why?.end(field.pointer, finding);
+  return finding && typedLeaf(field, finding, fill);
+}
+
+/** The value of a finding in the field's type; undefined where it has none. */
+function typedLeaf(field: Field, finding: Signed, { source: { why }, cite }: Fill): Json | undefined {
   const value = coerced(field, finding.value);
   const inexact = value !== undefined && isInexact(field, value);
+  why?.end(field.pointer, finding);
   if (value === undefined || inexact) why?.passOver(field.pointer, 'unfit');
-  if (value !== undefined) fill.cite(field.pointer, finding, inexact);
+  if (value !== undefined) cite(field.pointer, finding, inexact);
   return value;
 }
 

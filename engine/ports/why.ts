@@ -64,14 +64,14 @@ export const OUTCOMES = {
 
 export type Outcome = keyof typeof OUTCOMES;
 
-/** A value that was offered for a field, and what became of it. Of a list, what a way found in all: a count of items. */
+/** A value that was offered for a field, and what became of it; for a list, the number of items that a way found. */
 export interface ToldOffer {
   readonly by: Generator;
   readonly value: Json;
   readonly text: string;
   /** From 1; null for a list, or where nothing was found. */
   readonly page: number | null;
-  /** 0..1: how well its label says the field, or how much the scorer likes it; null where only its confidence counts. */
+  /** 0..1: how well its label says the field, or how much the scorer likes it; null where its judge has none. */
   readonly score: number | null;
   /** 0..1: the share of such values that are right; null where it was passed over before that was asked. */
   readonly confidence: number | null;

@@ -152,18 +152,12 @@ export function scoredSingles(
     if (one === undefined) continue;
     const { field } = one;
     const own = scoredFinding(one, opinion, scorer);
-    const note = (outcome: Outcome): void =>
-      source.why?.offer(field.pointer, own, { outcome, score: likingOf(opinion, judgement) });
-    if (isFinal(field)) {
-      note('fact_first');
-      continue;
-    }
     const isUnnamed = own.confidence < leastFor(one, opinion, isKnown);
-    const barred = isUnnamed ? 'unnamed' : isNoValue(field, own, source) ? 'no_value' : undefined;
-    const { finding, ofOwn } = judged(ruled[opinion.field], own, barred);
-    if (ofOwn === 'won') source.why?.passOver(field.pointer, 'lower');
-    note(ofOwn);
-    decide(field, finding);
+    const verdict: Verdict = isFinal(field)
+      ? { finding: decided.get(field.pointer), ofOwn: 'fact_first' }
+      : verdictOn(ruled[opinion.field], own, isUnnamed ? 'unnamed' : barOf(field, own, source));
+    noteVerdict(source, field, { own, ofOwn: verdict.ofOwn, liking: () => likingOf(opinion, judgement) });
+    decide(field, verdict.finding);
   }
   const candidatesOf = ({ pointer }: Field): readonly Candidate[] =>
     candidates[asked.findIndex(({ field }) => field.pointer === pointer)] ?? [];
@@ -195,23 +189,44 @@ const DOUBT = 0.9;
 const thousandths = (share: number): number => Math.round(1000 * share) / 1000;
 
 /** What a field is given, and what became of the scorer's own value. */
-interface Judged {
+interface Verdict {
   readonly finding: Signed | undefined;
   readonly ofOwn: Outcome;
 }
 
+const barOf = (field: Field, own: Signed, source: Source): Outcome | undefined =>
+  isNoValue(field, own, source) ? 'no_value' : undefined;
+
+const aloneVerdict = (own: Signed, barred: Outcome | undefined): Verdict =>
+  barred === undefined ? { finding: own, ofOwn: 'won' } : { finding: undefined, ofOwn: barred };
+
 /** Of what the rules and the scorer say the surer one; `barred`: why the scorer's own can be no value. */
-function judged(rule: ByRule | undefined, own: Signed, barred: Outcome | undefined): Judged {
-  if (rule === undefined) return { finding: barred ? undefined : own, ofOwn: barred ?? 'won' };
+function verdictOn(rule: ByRule | undefined, own: Signed, barred: Outcome | undefined): Verdict {
+  if (rule === undefined) return aloneVerdict(own, barred);
+  const same = isSame(rule.value, own.value);
   if (rule.isKnown === true && rule.confidence >= MIN_CONFIDENCE)
-    return { finding: rule, ofOwn: isSame(rule.value, own.value) ? 'same' : 'rules_first' };
-  if (isSame(rule.value, own.value)) {
-    const confidence = barred ? rule.confidence : Math.max(own.confidence, rule.confidence);
-    return { finding: { ...rule, confidence }, ofOwn: 'same' };
-  }
+    return { finding: rule, ofOwn: same ? 'same' : 'rules_first' };
+  if (same) return { finding: agreed(rule, own, barred === undefined), ofOwn: 'same' };
   const confidence = thousandths(DOUBT * rule.confidence);
   if (barred === undefined && own.confidence > confidence) return { finding: own, ofOwn: 'won' };
   return { finding: { ...rule, confidence }, ofOwn: barred ?? 'lower' };
+}
+
+/** A value that both found is as sure as the surer of them; `may`: the scorer's own could be a value. */
+const agreed = (rule: ByRule, own: Signed, may: boolean): Signed =>
+  may ? { ...rule, confidence: Math.max(own.confidence, rule.confidence) } : rule;
+
+interface OwnVerdict {
+  readonly own: Signed;
+  readonly ofOwn: Outcome;
+  readonly liking: () => number | null;
+}
+
+/** Tells what became of the value that the scorer liked best. */
+function noteVerdict({ why }: Source, { pointer }: Field, { own, ofOwn, liking }: OwnVerdict): void {
+  if (why === undefined) return;
+  if (ofOwn === 'won') why.passOver(pointer, 'lower');
+  why.offer(pointer, own, { outcome: ofOwn, score: liking() });
 }
 
 /** Tells the values of fields that have no other. */

@@ -129,19 +129,40 @@ function contendingAs(field: Field, asked: Asked): readonly Rated[] {
 function contending(field: Field, { source, byRules, isKnown }: Asked): readonly Rated[] {
   const offers = offersFor(field, source).map((offer) => offered(field, offer, isKnown));
   const ticked = offers.filter(({ kind, raw }) => kind === 'box' && raw >= TICKED);
-  const { why } = source;
   if (ticked.length > 0) {
-    for (const one of why === undefined ? [] : offers.filter(({ kind }) => kind !== 'box'))
-      why?.offer(field.pointer, one, { outcome: 'ticked', score: one.raw });
+    noteTicked(field, offers, source);
     return ticked;
   }
-  const rule = byRules(field);
-  const isVetoed = rule !== undefined && isNoValue(field, rule, source);
-  if (isVetoed) why?.offer(field.pointer, rule, { outcome: 'no_value' });
-  if (rule === undefined || isVetoed) return offers;
-  const agreeing = offers.find(({ value }) => isSame(value, rule.value));
-  if (agreeing !== undefined) why?.offer(field.pointer, agreeing, { outcome: 'same', score: agreeing.raw });
+  const rule = ruleFor(field, byRules, source);
+  if (rule === undefined) return offers;
+  noteAgreeing(field, { rule, offers }, source);
   return besides(rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence), offers);
+}
+
+/** What the rules say of a field, if it could be a value. */
+function ruleFor(field: Field, byRules: ByRules, source: Source): Signed | undefined {
+  const rule = byRules(field);
+  if (rule === undefined || !isNoValue(field, rule, source)) return rule;
+  source.why?.offer(field.pointer, rule, { outcome: 'no_value' });
+  return undefined;
+}
+
+/** Tells the offers that a ticked box silenced. */
+function noteTicked({ pointer }: Field, offers: readonly Rated[], { why }: Source): void {
+  if (why === undefined) return;
+  for (const one of offers)
+    if (one.kind !== 'box') why.offer(pointer, one, { outcome: 'ticked', score: one.raw });
+}
+
+interface Agreeing {
+  readonly rule: Signed;
+  readonly offers: readonly Rated[];
+}
+
+/** Tells the offer that is one finding with the rule's, as `besides` makes it. */
+function noteAgreeing({ pointer }: Field, { rule, offers }: Agreeing, { why }: Source): void {
+  const same = why && offers.find(({ value }) => isSame(value, rule.value));
+  if (same !== undefined) why?.offer(pointer, same, { outcome: 'same', score: same.raw });
 }
 
 /** What the rules found beside what labels offer; the same value of both is one finding. */
