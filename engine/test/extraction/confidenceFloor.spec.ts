@@ -44,7 +44,9 @@ describe('values below the floor of confidence', () => {
     const { value, citations, seen } = floored({ a: 1, b: 2, c: 3 }, { '/a': 0.5, '/b': 0.499, '/c': 0.9 });
     expect(value).to.deep.equal({ a: 1, c: 3 });
     expect(citations.map(({ path }) => path)).to.deep.equal(['/a', '/c']);
-    expect(seen).to.deep.equal([{ ...cited('/b', 0.499), value: 2 }]);
+    const { by, ...place } = cited('/b', 0.499);
+    expect(by).to.equal('labels');
+    expect(seen).to.deep.equal([{ ...place, value: 2 }]);
   });
 
   it('leave their row, and the row goes with its last leaf; places of the others follow', () => {
