@@ -86,10 +86,15 @@ const shown = (value: ToldOffer['value']): string => {
 
 const share = (one: number | null): string => (one === null ? '' : one.toFixed(2));
 
-const offerRow = ({ value, by, page, score, confidence, outcome, other }: ToldOffer): readonly string[] => [
-  ...[shown(value), by, page === null ? '' : String(page), share(score), share(confidence)],
-  other === undefined ? OUTCOMES[outcome] : `${OUTCOMES[outcome].slice(0, -1)}: ${other}.`,
-];
+const becameOf = ({ outcome, other }: ToldOffer): string =>
+  other === undefined ? OUTCOMES[outcome] : `${OUTCOMES[outcome].slice(0, -1)}: ${other}.`;
+
+/** What a way found for a list stands on no page: its text is a count. */
+const offerRow = (offer: ToldOffer): readonly string[] => {
+  const { value, text, by, page, score, confidence } = offer;
+  const place = page === null ? [text, by, ''] : [shown(value), by, String(page)];
+  return [...place, share(score), share(confidence), becameOf(offer)];
+};
 
 const HEADER = ['value', 'by', 'page', 'score', 'confidence', 'what became of it'];
 
