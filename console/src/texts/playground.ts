@@ -1,9 +1,44 @@
+import type { Citation } from '@quire/client';
 import { isolated } from './shell.ts';
 
 const counted = (count: number, one: string): string =>
   `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 
 const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);
+
+/** How a value was found, behind its page. */
+const FOUND_BY: Readonly<Record<NonNullable<Citation['by']>, string>> = {
+  labels: 'by its label',
+  mentions: 'by the words around it',
+  boxes: 'by a ticked box',
+  head: 'in the head of the document',
+  letter: 'as a part of the letter',
+  ranges: 'as an end of a range',
+  form: 'by its form',
+  contacts: 'as a contact',
+  passages: 'below its heading',
+  stamps: 'in a stamp',
+  sums: 'as amounts that add up',
+  clauses: 'in a sentence',
+  parties: 'as a party',
+  addresses: 'in an address',
+  concepts: 'by a known label',
+  mail: 'in the header of the message',
+  byline: 'below the title',
+  reader: 'by comparing all text on the pages',
+  examples: 'as examples taught',
+  tables: 'in a table',
+  records: 'in a record',
+  entries: 'in a dated entry',
+  lines: 'in a column',
+  listed: 'in a list',
+  numbered: 'in a numbered paragraph',
+  programme: 'in similar lines',
+  statements: 'in a financial statement',
+  references: 'in the references',
+  model: 'by a model',
+  person: 'by a person',
+};
 
 /** Words of the page "Playground". */
 export const playground = {
@@ -172,6 +207,7 @@ export const playground = {
     absent: 'not in the document',
     confidence: (share: number) => `Confidence ${String(Math.round(share * 100))} %`,
     onPage: (page: number) => `p. ${String(page)}`,
+    foundBy: (by: NonNullable<Citation['by']>): string => `found ${FOUND_BY[by]}`,
     warnings: 'Warnings',
     correct: (name: string) => `Correct ${name}`,
     correctSay: 'Type the right value, or drag a box around it on the page.',

@@ -1869,7 +1869,64 @@ class Citation(TypedDict):
     grounding: NotRequired[Literal["exact", "normalised", "derived", "none"]]
     """For a value of a model, how the document says it. `exact`: letter by letter; `normalised`:
     written in another way; `derived`: it follows from the text there or is chosen (a sum, a
-    boolean); `none`: not at all. Left out if the embedded engine read the value.
+    boolean); `none`: not at all. Left out if the embedded engine read the value, or a person
+    decided it.
+    """
+    by: NotRequired[
+        Literal[
+            "labels",
+            "mentions",
+            "boxes",
+            "head",
+            "letter",
+            "ranges",
+            "form",
+            "contacts",
+            "passages",
+            "stamps",
+            "sums",
+            "clauses",
+            "parties",
+            "addresses",
+            "concepts",
+            "mail",
+            "byline",
+            "reader",
+            "examples",
+            "tables",
+            "records",
+            "entries",
+            "lines",
+            "listed",
+            "numbered",
+            "programme",
+            "statements",
+            "references",
+            "model",
+            "person",
+        ]
+    ]
+    """How the value was found. More may be added; left out in results of earlier releases.
+    `labels`: A label names it: before a colon, in the cell beside it, to its left or above it.
+    `mentions`: Words right before or behind it name it, in a short text or a sentence. `boxes`:
+    A ticked box says it. `head`: It stands in the head of the document. `letter`: It is a part
+    of a letter: the recipient, or the signature. `ranges`: It is an end of a range, of dates or
+    numbers. `form`: Its form alone shows what it is, such as that of an IBAN or a DOI.
+    `contacts`: It says how to reach the person at the head of a CV, or who that is. `passages`:
+    It is the paragraph that its own heading opens. `stamps`: It is the date of a stamp. `sums`:
+    It is one of the totals, which are chosen together so that they add up. `clauses`: A sentence
+    of a contract says it. `parties`: It is a party of the trade: the seller or the buyer.
+    `addresses`: It is a part of an address. `concepts`: A label that is known for this concept
+    names it, in one of nine languages. `mail`: The header of a message says it. `byline`: It
+    stands below the title of a paper: authors and institutions. `reader`: The scorer, which
+    weighs all that stands on the pages, liked it best. `examples`: Examples taught where it
+    stands. `tables`: It is a cell of a table. `records`: It is a member of a record: blocks of
+    lines that have the same labels. `entries`: It is a part of a dated entry, such as those of a
+    CV. `lines`: It stands in a column of lines below a header. `listed`: It is an entry of a
+    list below or behind its label. `numbered`: It is a part of a numbered paragraph.
+    `programme`: It is a part of lines of one form: times or prices beside texts. `statements`:
+    It is an amount of a financial statement. `references`: It is a part of a work that a paper
+    cites. `model`: A model told it. `person`: A person decided it in a review.
     """
 
 

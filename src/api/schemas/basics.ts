@@ -306,3 +306,10 @@ export const checkKnown = async (
 ): Promise<void> => {
   if (isEmpty && (await queries.balanceOfTenant(tenantId)) === undefined) throw tenantNotFound();
 };
+
+/** A place on a page. */
+export const bbox = z
+  .array(z.number())
+  .length(4)
+  .nullable()
+  .meta({ description: 'Points, from the top left.' });

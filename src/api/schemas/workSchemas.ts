@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pageChoice } from '@quire/engine/document/pages';
 import {
+  bbox,
   booleanText,
   creditsOut,
   numberText,
@@ -12,9 +13,7 @@ import {
   wholeNumberText,
 } from './basics.ts';
 import { billingType } from '../../../domain/account/messages.ts';
-import { originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
-
-const bbox = z.array(z.number()).length(4).nullable().meta({ description: 'Points, from the top left.' });
+import { citation, originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
 
 const blockOut = z
   .strictObject({
@@ -344,25 +343,6 @@ export const page = z
       .meta({ description: 'Degrees by which the page is turned clockwise before boxes are measured.' }),
   })
   .meta({ id: 'PageSummary' });
-
-export const citation = z
-  .strictObject({
-    path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
-    text: z.string().meta({ description: 'The text at that place; empty if `page` is null.' }),
-    page: z.int().nullable().meta({ description: 'Starts at 1; null for values without a place.' }),
-    bbox,
-    confidence: z.number().min(0).max(1),
-    grounding: z
-      .enum(['exact', 'normalised', 'derived', 'none'])
-      .optional()
-      .meta({
-        description:
-          'For a value of a model, how the document says it. `exact`: letter by letter; `normalised`: written in ' +
-          'another way; `derived`: it follows from the text there or is chosen (a sum, a boolean); `none`: not at ' +
-          'all. Left out if the embedded engine read the value.',
-      }),
-  })
-  .meta({ id: 'Citation' });
 
 const readBy = z
   .strictObject({
