@@ -234,14 +234,24 @@ function leftOver(
   const [field, ...others] = fields.filter((one) => !mapped.has(one));
   if (field === undefined || others.length > 0 || 2 * mapped.size < fields.length) return undefined;
   const used = new Set([...mapped.values()].map(({ column }) => column));
-  const free = Array.from({ length: columns }, (_, column) => column).filter(
-    (column) => !used.has(column) && mayHold(field, profile(column)),
-  );
-  const [column] = free;
+  const unused = Array.from({ length: columns }, (_, column) => column).filter((one) => !used.has(one));
+  const free = unused.filter((one) => mayHold(field, profile(one)));
+  const [column = marksOf(field, unused, { texts, profile })] = free;
   if (column === undefined) return undefined;
   const isUnnamed = free.length === 1 || (texts[column] ?? '').trim() === '';
   const isSure = isUnnamed || namesRows(field, column, profile(column));
   return isSure ? [field, { column, score: LEFT_OVER }] : undefined;
+}
+
+/** The only column without a header, of marks that few rows have: it is the only text's that has no column. */
+function marksOf(
+  { type }: Field,
+  free: readonly number[],
+  { texts, profile }: Pick<Named, 'texts' | 'profile'>,
+): number | undefined {
+  const [column, ...more] = free.filter((one) => (texts[one] ?? '').trim() === '' && profile(one).filled > 0);
+  const isMarked = type === 'string' && column !== undefined && more.length === 0;
+  return isMarked && profile(column).words > 0.5 ? column : undefined;
 }
 
 /** Texts in the first column that differ. */

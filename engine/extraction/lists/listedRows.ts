@@ -35,8 +35,9 @@ function waysFor({
 }: Listed): readonly ((listed: Listed, source: Source) => readonly RowFindings[])[] {
   if (outer.size > 0) return [byGrids];
   const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  return goods >= 2
-    ? [byLines, byGrids]
+  if (goods >= 2) return [byLines, byGrids];
+  return fields.length === 1
+    ? [byGrids, byLabel, byRecords, datedEntries, byLines, byNumbers, typedLines]
     : [byGrids, byRecords, datedEntries, byLines, byLabel, byNumbers, typedLines];
 }
 
