@@ -17,6 +17,35 @@ const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_t
 
 /** The rows of a list, by the way that answers it best. */
 export function listedRows(listed: Listed, source: Source): readonly RowFindings[] {
+  return countsApart(rowsByWays(listed, source), listed.fields);
+}
+
+/** "2 Almond slice": how many of what a receipt's line has. */
+const COUNTED = /^(\d{1,3})\s?[x×]?\s+(?=\p{L})/iu;
+/** So many of the lines begin with a count. */
+const COUNTED_SHARE = 1 / 3;
+
+/** The rows with the counts that their texts begin with, where no column has counts; numbers in order are no counts. */
+function countsApart(rows: readonly RowFindings[], fields: readonly Field[]): readonly RowFindings[] {
+  const [count, name] = ['quantity', 'description'].map((id) =>
+    fields.find(({ concept }) => concept?.id === id),
+  );
+  if (count === undefined || name === undefined || rows.some((row) => row.has(count.pointer))) return rows;
+  const counts = rows.map((row) => COUNTED.exec(row.get(name.pointer)?.text ?? ''));
+  const numbers = counts.flatMap((match) => (match === null ? [] : [Number(match[1])]));
+  const areInOrder = numbers.length > 1 && numbers.every((one, i) => one === (numbers[0] ?? 0) + i);
+  if (areInOrder || numbers.length < 2 || numbers.length < COUNTED_SHARE * rows.length) return rows;
+  return rows.map((row, i) => {
+    const [match, finding] = [counts[i], row.get(name.pointer)];
+    if (match === null || match === undefined || finding === undefined) return row;
+    const text = finding.text.slice(match[0].length);
+    const [first, ...words] = finding.words;
+    const quantity = { ...finding, value: Number(match[1]), text: match[1] ?? '', words: first === undefined ? [] : [first] };
+    return new Map([...row, [count.pointer, quantity], [name.pointer, { ...finding, value: text, text, words }]]);
+  });
+}
+
+function rowsByWays(listed: Listed, source: Source): readonly RowFindings[] {
   const members = statementMembers(listed.fields);
   if (members !== undefined) return statementRows(listed, members, source);
   const cited = citedRows(listed, source);
