@@ -95,7 +95,11 @@ function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>):
   const above = rows.slice(Math.max(0, (band[0]?.index ?? 0) - 4), band[0]?.index).reverse();
   return [
     {
-      rows: withWrapped(all, all.map((row) => gridRow(row, columns)), band.length),
+      rows: withWrapped(
+        all,
+        all.map((row) => gridRow(row, columns)),
+        band.length,
+      ),
       columns: columns.length,
       page: header.page,
       above: above.filter(({ page }) => page === header.page).map(textOf),
@@ -141,10 +145,16 @@ function joinedCells(row: GridRow, next: GridRow): GridRow | undefined {
   const [only, ...others] = next.flatMap((cell, column) => (cell === undefined ? [] : [{ cell, column }]));
   if (only === undefined || others.length > 0 || only.column === 0) return undefined;
   const cell = row[only.column];
-  const hasMore = row.some((other, column) => other !== undefined && column !== only.column && /\d/.test(other.text));
+  const hasMore = row.some(
+    (other, column) => other !== undefined && column !== only.column && /\d/.test(other.text),
+  );
   if (cell === undefined || !hasMore || !/\p{L}{2}/u.test(cell.text) || !/\p{L}{2}/u.test(only.cell.text))
     return undefined;
-  const both = { ...cell, text: `${cell.text} ${only.cell.text}`, words: [...cell.words, ...only.cell.words] };
+  const both = {
+    ...cell,
+    text: `${cell.text} ${only.cell.text}`,
+    words: [...cell.words, ...only.cell.words],
+  };
   return row.map((other, column) => (column === only.column ? both : other));
 }
 

@@ -271,7 +271,9 @@ export function rowChoice({ description, phrases }: Called): RowChoice {
     isTotal: (label) => !asksTotals && TOTALS.has(wordsOf(label)[0] ?? ''),
     leavesOut: (label) => {
       const words = wordsOf(label);
-      return words.length > 0 && words.every((word) => excluded.some((other) => sameStem(word, other) >= 0.9));
+      return (
+        words.length > 0 && words.every((word) => excluded.some((other) => sameStem(word, other) >= 0.9))
+      );
     },
   };
 }

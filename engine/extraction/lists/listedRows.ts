@@ -1,6 +1,7 @@
 import { once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { gridRows } from '../grids/gridRows.ts';
+import { calledRows } from './calledRows.ts';
 import { citedRows } from './citedWorks.ts';
 import { datedEntries } from './datedEntries.ts';
 import { labelledRows } from './labelledLists.ts';
@@ -23,7 +24,7 @@ export function listedRows(listed: Listed, source: Source): readonly RowFindings
 /** "2 Almond slice": how many of what a receipt's line has. */
 const COUNTED = /^(\d{1,3})\s?[x×]?\s+(?=\p{L})/iu;
 /** So many of the lines begin with a count. */
-const COUNTED_SHARE = 1 / 3;
+const COUNTED_SHARE = 0.2;
 
 /** The rows with the counts that their texts begin with, where no column has counts; numbers in order are no counts. */
 function countsApart(rows: readonly RowFindings[], fields: readonly Field[]): readonly RowFindings[] {
@@ -40,8 +41,17 @@ function countsApart(rows: readonly RowFindings[], fields: readonly Field[]): re
     if (match === null || match === undefined || finding === undefined) return row;
     const text = finding.text.slice(match[0].length);
     const [first, ...words] = finding.words;
-    const quantity = { ...finding, value: Number(match[1]), text: match[1] ?? '', words: first === undefined ? [] : [first] };
-    return new Map([...row, [count.pointer, quantity], [name.pointer, { ...finding, value: text, text, words }]]);
+    const quantity = {
+      ...finding,
+      value: Number(match[1]),
+      text: match[1] ?? '',
+      words: first === undefined ? [] : [first],
+    };
+    return new Map([
+      ...row,
+      [count.pointer, quantity],
+      [name.pointer, { ...finding, value: text, text, words }],
+    ]);
   });
 }
 
@@ -64,10 +74,10 @@ function waysFor({
 }: Listed): readonly ((listed: Listed, source: Source) => readonly RowFindings[])[] {
   if (outer.size > 0) return [byGrids];
   const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  if (goods >= 2) return [byLines, byGrids];
+  if (goods >= 2) return [byLines, byGrids, calledRows];
   return fields.length === 1
     ? [byGrids, byLabel, byRecords, datedEntries, byLines, byNumbers, typedLines]
-    : [byGrids, byRecords, datedEntries, byLines, byLabel, byNumbers, typedLines];
+    : [byGrids, byRecords, datedEntries, byLines, byLabel, byNumbers, calledRows, typedLines];
 }
 
 const rowsFor = once((source: Source) => once((fields: readonly Field[]) => findRows(fields, source)));

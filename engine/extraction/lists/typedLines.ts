@@ -60,11 +60,18 @@ function tickedLines(
 ): readonly RowFindings[] {
   const [text, ...others] = fields.filter((field) => field !== isDone);
   if (isDone === undefined || text?.type !== 'string' || more.length + others.length > 0) return [];
-  const rows = labelIndexOf(source).boxes.slice(0, LINES_MAX).flatMap((box) => {
-    const [own, mark] = [textFinding([box.value], EVIDENCE), textFinding([box], EVIDENCE)];
-    if (own === undefined || mark === undefined || !/\p{L}{2}/u.test(own.text)) return [];
-    return [new Map([[text.pointer, own], [isDone.pointer, { ...mark, value: box.isTicked }]])];
-  });
+  const rows = labelIndexOf(source)
+    .boxes.slice(0, LINES_MAX)
+    .flatMap((box) => {
+      const [own, mark] = [textFinding([box.value], EVIDENCE), textFinding([box], EVIDENCE)];
+      if (own === undefined || mark === undefined || !/\p{L}{2}/u.test(own.text)) return [];
+      return [
+        new Map([
+          [text.pointer, own],
+          [isDone.pointer, { ...mark, value: box.isTicked }],
+        ]),
+      ];
+    });
   return rows.length >= LINES_MIN ? rows : [];
 }
 

@@ -166,7 +166,8 @@ const isLineBelow = (line: Segment, next: Segment): boolean =>
 
 /** What has a text at its left, with nothing between them but white, is the value of another label. */
 const isStranger = (line: Segment, { rows }: Layout): boolean =>
-  rows[line.row]?.segments.some((other) => other.index === line.index - 1 && isLabelText(other.text)) === true;
+  rows[line.row]?.segments.some((other) => other.index === line.index - 1 && isLabelText(other.text)) ===
+  true;
 
 const isLabelText = (text: string): boolean => /\p{L}{2}/u.test(text) && !/\d/.test(text);
 

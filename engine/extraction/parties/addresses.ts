@@ -28,7 +28,8 @@ function inBlocks({ role, concept }: Field, source: Source): Finding | undefined
 /** A whole address that a label names goes on below its first line. */
 function withLinesBelow({ concept }: Field, finding: Finding, { layout }: Source): Finding {
   const last = finding.words.at(-1);
-  const segment = concept?.id === 'address' ? layout.segments.find(({ words }) => words.at(-1) === last) : undefined;
+  const segment =
+    concept?.id === 'address' ? layout.segments.find(({ words }) => words.at(-1) === last) : undefined;
   const lines = segment === undefined ? [] : goesOnBelow(segment, layout);
   if (lines.length === 0) return finding;
   const texts = [finding.text, ...lines.map(({ text }) => text)].map((text) => text.replace(/[,;]$/, ''));
