@@ -128,35 +128,55 @@ const priced = (source: Source): readonly TypedLine[] => {
   return prices.length > 0 ? prices : aligned(inRuns(lines));
 };
 
-function pricedIn({ segments: [segment, last, ...others] }: Row, source: Source): readonly TypedLine[] {
-  if (segment === undefined || last === undefined || others.length > 0 || !isName(segment.text)) return [];
-  if (wholeScore(segment.text, (words) => source.labels.any(words)) >= LABELLED) return [];
-  const price = inSegment(last, source.conventions).find(
-    ({ kind, from, to }) => kind === 'number' && isAll(last.text, { from, to }),
+/** Amounts behind a text: this year's and others', of which the first counts. */
+const AMOUNTS_MAX = 3;
+
+/** The texts of a row that have amounts alone at their right: two lists may stand beside each other. */
+function pricedIn({ segments }: Row, source: Source): readonly TypedLine[] {
+  const amounts = segments.map((segment) => amountIn(segment, source));
+  return segments.flatMap((segment, i): readonly TypedLine[] => {
+    const end = amounts.findIndex((amount, at) => at > i && amount === undefined);
+    const own = amounts.slice(i + 1, end < 0 ? segments.length : end);
+    const [first] = own;
+    if (first === undefined || own.length > AMOUNTS_MAX || amounts[i] !== undefined || !isName(segment.text))
+      return [];
+    if (wholeScore(segment.text, (words) => source.labels.any(words)) >= LABELLED) return [];
+    const text = { segment, from: 0, to: segment.text.length };
+    return [{ ...first, text, edge: segment.x0 }];
+  });
+}
+
+/** The amount that a text is; undefined where it is more, or something else. */
+function amountIn(segment: Segment, source: Source): Pick<TypedLine, 'typed' | 'end'> | undefined {
+  const price = inSegment(segment, source.conventions).find(
+    ({ kind, from, to }) => kind === 'number' && isAll(segment.text, { from, to }),
   );
-  const typed = textFinding([{ segment: last, from: 0, to: last.text.length }], EVIDENCE);
-  if (price === undefined || typed === undefined) return [];
-  const text = { segment, from: 0, to: segment.text.length };
-  return [{ typed: { ...typed, value: price.value }, text, edge: segment.x0, end: last.x1 }];
+  const typed = textFinding([{ segment, from: 0, to: segment.text.length }], EVIDENCE);
+  if (price === undefined || typed === undefined) return undefined;
+  return { typed: { ...typed, value: price.value }, end: segment.x1 };
 }
 
 /** Rows that whole amounts may stand apart. */
 const ROWS_APART = 2;
 
-/** Lines under each other whose amounts end at one place. */
+/** Lines under each other whose amounts end at one place; several such lists may stand beside each other. */
 function inRuns(lines: readonly TypedLine[]): readonly TypedLine[] {
   const runs: TypedLine[][] = [];
-  for (const line of lines) {
-    const last = runs.at(-1)?.at(-1);
-    const isNext =
-      last !== undefined &&
-      line.text.segment.row - last.text.segment.row <= ROWS_APART &&
-      Math.abs((line.end ?? 0) - (last.end ?? 0)) < EDGE;
-    if (isNext) runs.at(-1)?.push(line);
-    else runs.push([line]);
+  for (const line of lines.slice(0, LINES_MAX)) {
+    const run = runs.slice(-RUNS_MAX).find((one) => isNext(one.at(-1), line));
+    if (run === undefined) runs.push([line]);
+    else run.push(line);
   }
   return runs.filter(({ length }) => length >= LINES_MIN).flat();
 }
+
+/** Runs that may be open at once. */
+const RUNS_MAX = 8;
+
+const isNext = (last: TypedLine | undefined, line: TypedLine): boolean =>
+  last !== undefined &&
+  line.text.segment.row - last.text.segment.row <= ROWS_APART &&
+  Math.abs((line.end ?? 0) - (last.end ?? 0)) < EDGE;
 
 const PRICE = /\d[.,]\d{2}\D*$/u;
 const isAll = (text: string, { from, to }: Pick<Part, 'from' | 'to'>): boolean =>

@@ -136,19 +136,16 @@ const call = (words: readonly string[], weight: number): Call => ({ words, weigh
 
 const QUOTED = /["“„«‘']([^"”“»’']{2,60})["”»’']/gu;
 
-/** "(部署)" behind words in another script, "from the Girth column", "the Trade Name value". */
+/** "(部署)" behind words in another script. */
 const IN_OTHER_SCRIPT = /[(（]([^\p{Script=Latin}\p{N}()（）]{2,40})[)）]/gu;
-const OF_COLUMN =
-  /\bthe ((?:\p{Lu}[\p{L}\p{N}./&#%-]*\s){1,5})(?:column|field|value|box|cell|header|heading|label)\b/gu;
 
-/** The labels that a description says are printed: in the document's own script, or as names of its columns. */
-export const printedLabels = (description: string): readonly string[] => [
-  ...(/\p{Script=Latin}{3}/u.test(description) ? labelsBy(IN_OTHER_SCRIPT, description) : []),
-  ...labelsBy(OF_COLUMN, description),
-];
-
-const labelsBy = (pattern: RegExp, text: string): readonly string[] =>
-  [...text.matchAll(pattern)].map(([, label = '']) => label.trim()).filter((label) => /\p{L}/u.test(label));
+/** The labels that a description gives in the document's own script. */
+export const printedLabels = (description: string): readonly string[] =>
+  /\p{Script=Latin}{3}/u.test(description)
+    ? [...description.matchAll(IN_OTHER_SCRIPT)]
+        .map(([, label = '']) => label.trim())
+        .filter((label) => /\p{L}/u.test(label))
+    : [];
 
 /** A description that quotes a label says it best; else all of it, or a clause of it, may be the label. */
 function described(description: string): readonly Call[] {
