@@ -138,6 +138,7 @@ function pricedIn({ segments }: Row, source: Source): readonly TypedLine[] {
     const end = amounts.findIndex((amount, at) => at > i && amount === undefined);
     const own = amounts.slice(i + 1, end < 0 ? segments.length : end);
     const [first] = own;
+    if (own.every((amount) => YEAR.test(amount?.typed.text ?? ''))) return [];
     if (first === undefined || own.length > AMOUNTS_MAX || amounts[i] !== undefined || !isName(segment.text))
       return [];
     if (wholeScore(segment.text, (words) => source.labels.any(words)) >= LABELLED) return [];
@@ -145,6 +146,9 @@ function pricedIn({ segments }: Row, source: Source): readonly TypedLine[] {
     return [{ ...first, text, edge: segment.x0 }];
   });
 }
+
+/** The head of columns. */
+const YEAR = /^(?:19|20)\d{2}$/;
 
 /** The amount that a text is; undefined where it is more, or something else. */
 function amountIn(segment: Segment, source: Source): Pick<TypedLine, 'typed' | 'end'> | undefined {
