@@ -42,8 +42,8 @@ interface TypedLine {
  * end of the line, as price lists do. A second text is the line right below.
  */
 export function typedLines({ fields, outer }: Listed, source: Source): readonly RowFindings[] {
-  const ticked = fields.filter(({ type }) => type === 'boolean');
-  if (ticked.length > 0) return tickedLines(fields, ticked, source);
+  const ticked = tickedLines(fields, source);
+  if (ticked.length > 0) return ticked;
   const [typed, ...others] = fields.filter((field) => isTime(field) || field.type === 'number');
   const [text, more, ...rest] = fields.filter((field) => field !== typed && field.type === 'string');
   if (typed === undefined || text === undefined || outer.size > 0 || others.length + rest.length > 0)
@@ -53,11 +53,8 @@ export function typedLines({ fields, outer }: Listed, source: Source): readonly 
 }
 
 /** The rows of a check list: a text beside each box, and whether the box is ticked. */
-function tickedLines(
-  fields: readonly Field[],
-  [isDone, ...more]: readonly Field[],
-  source: Source,
-): readonly RowFindings[] {
+function tickedLines(fields: readonly Field[], source: Source): readonly RowFindings[] {
+  const [isDone, ...more] = fields.filter(({ type }) => type === 'boolean');
   const [text, ...others] = fields.filter((field) => field !== isDone);
   if (isDone === undefined || text?.type !== 'string' || more.length + others.length > 0) return [];
   const rows = labelIndexOf(source)
@@ -121,7 +118,7 @@ const timed = ({ layout }: Source): readonly TypedLine[] =>
     }),
   );
 
-/** "Charcuterie board   £8.25": two texts in a line, the second a price; whole amounts where they end below each other. */
+/** "Charcuterie board   £8.25": a text and its price in a line; whole amounts where they end below each other. */
 const priced = (source: Source): readonly TypedLine[] => {
   const lines = source.layout.rows.flatMap((row) => pricedIn(row, source));
   const prices = aligned(lines.filter(({ typed }) => PRICE.test(typed.text)));
@@ -130,9 +127,12 @@ const priced = (source: Source): readonly TypedLine[] => {
 
 /** Amounts behind a text: this year's and others', of which the first counts. */
 const AMOUNTS_MAX = 3;
+/** A row of more texts is no line of words and amounts. */
+const SEGMENTS_MAX = 40;
 
 /** The texts of a row that have amounts alone at their right: two lists may stand beside each other. */
 function pricedIn({ segments }: Row, source: Source): readonly TypedLine[] {
+  if (segments.length > SEGMENTS_MAX) return [];
   const amounts = segments.map((segment) => amountIn(segment, source));
   return segments.flatMap((segment, i): readonly TypedLine[] => {
     const end = amounts.findIndex((amount, at) => at > i && amount === undefined);

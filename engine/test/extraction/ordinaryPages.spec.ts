@@ -30,7 +30,8 @@ const fromHtml = (text: string, properties: JsonObject): Json => {
 describe('what ordinary pages have in common', () => {
   it('rows of a single text are the entries below the heading that has the name of the list', () => {
     const page =
-      '# Boat survey\n\n## Defects found\n\n- Cracked rudder stock\n- Worn anode on the shaft\n\n## Advice\n\nHaul out.';
+      '# Boat survey\n\n## Defects found\n\n- Cracked rudder stock\n- Worn anode on the shaft\n\n' +
+      '## Advice\n\nHaul out.';
     expect(fromMarkdown(page, { defectsFound: listOf({ defect: TEXT }) })).to.deep.equal({
       defectsFound: [{ defect: 'Cracked rudder stock' }, { defect: 'Worn anode on the shaft' }],
     });
