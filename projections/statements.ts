@@ -1,8 +1,9 @@
-import { bigintOrNull, onlyRow, pick, rowReader, wholeOf } from './engine/table.ts';
+import { bigintOrNull, onlyRow, pick, type RowOf, rowReader, wholeOf } from './engine/table.ts';
 import type { SqlTx } from './engine/ports.ts';
-import { finding } from './engine/query.ts';
+import { finding, listing } from './engine/query.ts';
 import { grants } from './grants.ts';
 import type { LedgerKind } from './ledger.ts';
+import { paymentLines } from './paymentLines.ts';
 import type { Opening } from '../domain/books.ts';
 import type { StatementLine } from '../domain/statement.ts';
 
@@ -144,28 +145,73 @@ const SHOWN = pick(
     'bonus_credits',
     'original_grant_id',
   ] as const),
-  ...(['refund_id', 'currency', 'gross_amount_minor', 'discount_minor', 'vat_amount_minor'] as const),
-  ...(['net_amount_minor', 'discount_code', 'price_list_version', 'fx_rate_to_usd', 'fx_rate_date'] as const),
-  ...(['provider', 'provider_txn_id', 'occurred_at', 'created_at'] as const),
+  ...(['refund_id', 'currency', 'gross_amount_minor', 'discount_minor'] as const),
+  ...(['discount_code', 'price_list_version', 'fx_rate_to_usd', 'fx_rate_date'] as const),
+  ...(['provider', 'provider_txn_id', 'invoice_ref', 'occurred_at', 'created_at'] as const),
 );
 
-const FROM_SALE = ['tax_rate', 'tax_country', 'invoice_ref'] as const;
+const TAX = pick(paymentLines.columns, 'tax_rate', 'tax_country');
+const TAXED = { ...TAX, ...pick(paymentLines.columns, 'vat_amount_minor', 'net_amount_minor') };
 
-/** A sale, refund or reversal with what its receipt or note says; VAT rate and invoice are those of its sale. */
-export const documentedPayment = finding(
+/** Columns that are not the row's own. */
+const SHOWN_AS: Readonly<Partial<Record<string, string>>> = {
+  kind: `${seriesOf('g')} as kind`,
+  invoice_ref: 'coalesce(s.invoice_ref, g.invoice_ref) as invoice_ref',
+};
+
+/**
+ * A sale, refund or reversal with what its receipt or note says. Its tax is that of its line among the payments, which
+ * stays as it is once its month is closed.
+ */
+const documented = finding(
   `select ${Object.keys(SHOWN)
-    .map((name) => (name === 'kind' ? `${seriesOf('g')} as kind` : `g.${name}`))
+    .map((name) => SHOWN_AS[name] ?? `g.${name}`)
     .join(', ')},
-     ${FROM_SALE.map((name) => `coalesce(s.${name}, g.${name}) as ${name}`).join(', ')},
+     l.tax_rate, l.tax_country,
+     abs(l.vat_amount_minor) as vat_amount_minor, abs(l.net_amount_minor) as net_amount_minor,
      ${ordinalOf('g')} as ordinal, ${ordinalOf('s')} as sale_ordinal, ${ordinalOf('r')} as refund_ordinal
    from read.grants g
+   join read.payment_lines l on l.position = g.position and l.line = 0
    left join read.grants s on s.tenant_id = g.tenant_id and s.grant_id = g.original_grant_id
    left join read.grants r on r.tenant_id = g.tenant_id and r.grant_id = g.refund_id
    where g.grant_id = $1`,
   (grantId: string) => [grantId],
   rowReader({
     ...SHOWN,
-    ...pick(grants.columns, ...FROM_SALE),
+    ...TAXED,
     ...{ ordinal: 'int8', sale_ordinal: 'int8', refund_ordinal: 'int8' },
   }),
 );
+
+type Documented = NonNullable<Awaited<ReturnType<ReturnType<typeof documented>>>>;
+
+/**
+ * What each fact corrects. A new tax has two lines, which take off what had no tax, or another, and add it again with
+ * it: the last of them has the new tax.
+ */
+const corrected = listing(
+  `select position, booked_at, sum(vat_amount_minor)::int8 as vat_amount_minor, count(*) as lines,
+     (array_agg(tax_rate order by line desc))[1] as tax_rate,
+     (array_agg(tax_country order by line desc))[1] as tax_country
+   from read.payment_lines
+   where tenant_id = $1 and sale_id = $2 and kind = 'correction' and side = $3 and position > $4
+   group by position, booked_at order by position`,
+  ({ tenant_id, grant_id, original_grant_id: sale, position }: Documented) => [
+    ...[tenant_id, sale ?? grant_id, sale === null ? 'sale' : 'refund', position],
+  ],
+  rowReader({ position: 'position', booked_at: 'text', ...TAX, vat_amount_minor: 'int8', lines: 'int8' }),
+);
+
+/** A payment with what its receipt or note says, and the tax that became known after its month was closed. */
+export const documentedPayment = (sql: SqlTx) => async (grantId: string) => {
+  const payment = await documented(sql)(grantId);
+  if (payment === undefined) return undefined;
+  let known: Readonly<RowOf<typeof TAX>> = payment;
+  const corrections = (await corrected(sql)(payment)).flatMap(({ lines, ...told }) => {
+    const isOther = told.tax_rate !== known.tax_rate || told.tax_country !== known.tax_country;
+    if (told.vat_amount_minor === 0 && !(lines > 1 && isOther)) return [];
+    known = told;
+    return [told];
+  });
+  return { ...payment, corrections };
+};

@@ -420,10 +420,10 @@ export type SendCredits = Command<
     Omit<TransferOut, 'credits' | 'created_at' | 'balance_after'> & { readonly credits: Credits | null }
 >;
 
-/** Takes in what another tenant sent, once. */
+/** Takes in what another tenant sent, once. `left_at`: when it left the other account. */
 export type ReceiveCredits = Command<
   'ReceiveCredits',
-  OfTenant & Asked<'CreditsTransferredIn', 'created_at' | 'balance_after'>
+  OfTenant & Asked<'CreditsTransferredIn', 'created_at' | 'balance_after'> & { readonly left_at: string }
 >;
 
 export type AdjustCredits = Command<
@@ -514,6 +514,10 @@ export type AccountRejection =
   | { readonly code: 'idempotency_key_reused'; readonly members?: readonly string[] }
   /** One movement is at most `MOVEMENT_MAX`, and no total passes 2^53 − 1, so that all numbers are exact. */
   | { readonly code: 'credits_out_of_range' }
+  /** A tenant cannot send credits to itself. */
+  | { readonly code: 'transfer_to_itself' }
+  /** Credits would arrive before they left. */
+  | { readonly code: 'transfer_too_early' }
   | { readonly code: 'original_grant_not_found' }
   | { readonly code: 'refund_mismatch'; readonly reason: 'tenant' | 'currency' }
   | {

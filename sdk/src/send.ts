@@ -54,7 +54,8 @@ const headersOf = (
   return all;
 };
 
-const bodyOf = (call: Call, { body }: CallInput): FormData | string | undefined => {
+/** The body of a call: a form, JSON, or nothing. */
+export const bodyOf = (call: Call, { body }: CallInput): FormData | string | undefined => {
   if (body === undefined) return undefined;
   return call.isForm === true ? formOf(body) : JSON.stringify(body);
 };

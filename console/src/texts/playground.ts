@@ -1,3 +1,5 @@
+import { isolated } from './shell.ts';
+
 const counted = (count: number, one: string): string =>
   `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 
@@ -11,7 +13,7 @@ export const playground = {
     title: 'Drop a document here',
     say: 'PDF, pictures, Word, Excel, e-mail, text and more. It goes to this service only.',
     choose: 'Choose a file',
-    other: 'Other document',
+    other: 'Replace document',
     samples: 'Or begin with a sample',
     sample: { invoice: 'Invoice', twoPages: 'Invoice of two pages' },
   },
@@ -48,9 +50,9 @@ export const playground = {
     propose: 'Propose from the document',
     proposeSay: (credits: number | undefined) =>
       credits === undefined
-        ? 'Its own labels; billed by the page.'
-        : `Its own labels, for ${counted(credits, 'credit')}.`,
-    proposeFree: 'Its own labels; it is converted already.',
+        ? 'Use the document’s labels; billed by the page.'
+        : `Use the document’s labels (${counted(credits, 'credit')}).`,
+    proposeFree: 'Use the document’s labels; it is converted already.',
     nothing: 'The document has no labels that fields could be made of.',
     name: 'Name',
     type: 'Type',
@@ -83,7 +85,7 @@ export const playground = {
     say: 'What differs from the first one is marked.',
     now: 'As it is now',
     proposal: 'Proposed from the document',
-    config: (name: string, version: number) => `Config: ${name}, version ${String(version)}`,
+    config: (name: string, version: number) => `Config: ${isolated(name)}, version ${String(version)}`,
     template: (name: string) => `Template: ${name}`,
     column: (at: number) => `Schema ${String(at)}`,
     use: 'Read by this one',
@@ -96,7 +98,7 @@ export const playground = {
     modes: { fast: 'Fast', standard: 'Standard', robust: 'Robust' },
     model: 'Model of the other reading',
     modelSay: 'provider/model, or none',
-    read: 'Read again so',
+    read: 'Run with these settings',
     say: (credits: number | undefined) =>
       credits === undefined
         ? 'Another reading is billed by the page.'
@@ -123,10 +125,10 @@ export const playground = {
     schema: {
       title: 'Read what you need',
       say: 'Your own in place of the template.',
-      do: 'Give your schema',
-      dialog: 'A JSON object with "type": "object" and "properties". The document is read by it at once.',
+      do: 'Use my schema',
+      dialog: 'A JSON object with "type": "object" and "properties". It is run at once.',
       text: 'Your JSON Schema',
-      submit: 'Read by it',
+      submit: 'Run',
     },
     sell: {
       title: 'Sell credits',

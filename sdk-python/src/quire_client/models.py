@@ -5642,6 +5642,21 @@ class ReadyResponse(TypedDict):
     """
 
 
+class ReceiptCorrection(TypedDict):
+    """Tax of a payment that was told after its month was closed."""
+
+    booked_at: str
+    """Date of booking, in the month that was open."""
+    vat_amount_minor: int
+    """VAT to add; the net amount is less by it."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
+    position: str
+    """Position of its event in the log."""
+
+
 class ReceiptNotFoundProblem(TypedDict):
     """There is no such receipt. RFC 9457; what to do: /docs/problems/receipt_not_found."""
 
@@ -5689,7 +5704,7 @@ class ReceiptResponse(TypedDict):
     gross_amount_minor: int | None
     """What the customer paid, VAT included, in minor units of `currency`."""
     vat_amount_minor: int
-    """VAT in minor units of `currency`."""
+    """As known when its month was closed; `corrections` has what was told later."""
     net_amount_minor: int | None
     """Gross less VAT, in minor units of `currency`."""
     tax_rate: str | None
@@ -5712,14 +5727,18 @@ class ReceiptResponse(TypedDict):
     """ID of the transaction at the payment provider; it identifies repeats."""
     position: str
     """Position of its event in the log."""
+    corrections: list[ReceiptCorrection]
+    """VAT, its rate and country as told after the month of the document was closed, the oldest
+    first.
+    """
     invoice_ref: str | None
     """Reference of the invoice, for people."""
     customer: BilledCustomer
     seller: list[str]
     """Who sells, line by line: of the configuration (`SELLER`)."""
     digest: str
-    """SHA-256 as canonical JSON (RFC 8785) of all members but log_id, invoice_ref, customer, seller
-    and digest.
+    """SHA-256 as canonical JSON (RFC 8785) of all members but log_id, corrections, invoice_ref,
+    customer, seller and digest.
     """
 
 

@@ -883,7 +883,7 @@ export interface Api {
   /**
    * The receipt of a sale, or the note of a refund or a reversal.
    *
-   * As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The number follows from the log alone and never changes; facts of a sale that become known later (VAT, an invoice, a rate) are shown from then on. A tenant’s own key reads its own.
+   * As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The number follows from the log alone and never changes; facts of a sale that become known later (VAT, an invoice, a rate) are shown from then on. VAT that is told after the month was closed is listed as `corrections`, as it is booked in the open month. A tenant’s own key reads its own.
    */
   getReceipt(input: Input<GetReceiptData>, options?: CallOptions): Promise<Answer<GetReceiptResponses>>;
 
@@ -960,7 +960,7 @@ export interface Api {
   /**
    * A tenant's usage and balance, day by day.
    *
-   * Days are UTC, from `start` to `end`, both inclusive, at most 366. If both are left out: the last 30. Days without movements are listed too. Always `balance_credits` = that of the day before + `granted_credits` + `adjusted_credits` − `used_credits`.
+   * Days are those of `time_zone`, from `start` to `end`, both inclusive, at most 366. If both are left out: the last 30. Days without movements are listed too. Always `balance_credits` = that of the day before + `granted_credits` + `adjusted_credits` − `used_credits`.
    */
   getUsageDays(input: Input<GetUsageDaysData>, options?: CallOptions): Promise<Answer<GetUsageDaysResponses>>;
 

@@ -9395,6 +9395,32 @@ export type ReadyResponse = {
 };
 
 /**
+ * Tax of a payment that was told after its month was closed.
+ */
+export type ReceiptCorrection = {
+    /**
+     * Date of booking, in the month that was open.
+     */
+    booked_at: string;
+    /**
+     * VAT to add; the net amount is less by it.
+     */
+    vat_amount_minor: number;
+    /**
+     * VAT in percent, decimal text; null where it was not said.
+     */
+    tax_rate: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1; null where it was not said.
+     */
+    tax_country: string | null;
+    /**
+     * Position of its event in the log.
+     */
+    position: string;
+};
+
+/**
  * There is no such receipt. RFC 9457; what to do: /docs/problems/receipt_not_found.
  */
 export type ReceiptNotFoundProblem = {
@@ -9478,7 +9504,7 @@ export type ReceiptResponse = {
      */
     gross_amount_minor: number | null;
     /**
-     * VAT in minor units of `currency`.
+     * As known when its month was closed; `corrections` has what was told later.
      */
     vat_amount_minor: number;
     /**
@@ -9526,6 +9552,10 @@ export type ReceiptResponse = {
      */
     position: string;
     /**
+     * VAT, its rate and country as told after the month of the document was closed, the oldest first.
+     */
+    corrections: Array<ReceiptCorrection>;
+    /**
      * Reference of the invoice, for people.
      */
     invoice_ref: string | null;
@@ -9535,7 +9565,7 @@ export type ReceiptResponse = {
      */
     seller: Array<string>;
     /**
-     * SHA-256 as canonical JSON (RFC 8785) of all members but log_id, invoice_ref, customer, seller and digest.
+     * SHA-256 as canonical JSON (RFC 8785) of all members but log_id, corrections, invoice_ref, customer, seller and digest.
      */
     digest: string;
 };
@@ -20651,6 +20681,10 @@ export type GetUsageDaysData = {
          * The last UTC day, `YYYY-MM-DD`; left out: today.
          */
         end?: string;
+        /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */

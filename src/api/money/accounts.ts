@@ -20,12 +20,14 @@ import {
   usdOut,
   checkKnown,
   tenantNotFound,
+  timeZoneIn,
   actorOut,
   zoned,
 } from '../schemas/basics.ts';
 import { routesOver } from '../../server/routes.ts';
 import { activePriceList } from '../../../domain/priceList.ts';
 import { invalid } from '../../server/problems.ts';
+import { dayIn } from '../../../domain/kernel/timeZones.ts';
 import type { LedgerItem } from '../../../projections/ledgerPages.ts';
 
 /** What these routes need. */
@@ -359,25 +361,29 @@ export const getUsageDays = get(
   {
     summary: "A tenant's usage and balance, day by day",
     description:
-      'Days are UTC, from `start` to `end`, both inclusive, at most 366. If both are left out: the last 30. Days ' +
-      'without movements are listed too. Always `balance_credits` = that of the day before + `granted_credits` + ' +
-      '`adjusted_credits` − `used_credits`.',
+      'Days are those of `time_zone`, from `start` to `end`, both inclusive, at most 366. If both are left out: the ' +
+      'last 30. Days without movements are listed too. Always `balance_credits` = that of the day before + ' +
+      '`granted_credits` + `adjusted_credits` − `used_credits`.',
     access: 'any',
     tenant: 'path',
     params: tenantParams,
-    query: z.object({ start: z.iso.date().optional(), end: z.iso.date().optional() }),
+    query: z.object({
+      start: z.iso.date().optional(),
+      end: z.iso.date().optional(),
+      time_zone: timeZoneIn,
+    }),
     reply: { status: 200, schema: usageDaysResponse },
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },
   async ({ params, query, meta }, { queries }) => {
     const { tenant_id } = params;
-    const end = query.end ?? meta.now.slice(0, 10);
+    const { time_zone, end = dayIn(time_zone, meta.now) } = query;
     const start = query.start ?? dayFrom(end, 1 - DEFAULT_DAYS);
     if (start > end) throw wrongEnd('Lies before start.');
     if (dayFrom(start, DAYS_MAX) <= end) throw wrongEnd(`At most ${String(DAYS_MAX)} days from start.`);
     await checkKnown({ queries }, tenant_id, { isEmpty: true });
-    const items = await queries.usageDaysOfTenant({ tenant_id, start, end });
+    const items = await queries.usageDaysOfTenant({ tenant_id, start, end, time_zone });
     return {
       tenant_id,
       start,

@@ -122,7 +122,8 @@ export const dayOrTime = spelled(
   { type: 'string', description: '`YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.' },
 );
 
-const timeZoneIn = plainText(1, 64)
+/** Whose days are meant; left out: UTC. */
+export const timeZoneIn = plainText(1, 64)
   .refine(isTimeZone, {
     error: ({ input }) =>
       `Not a time zone of IANA; do you mean \`${closest(String(input), [...timeZoneNames()])}\`?`,

@@ -21,6 +21,8 @@ interface Sent {
 }
 
 const TENANT = 'acme';
+/** The day before, so that the age of a sale's rate is the same at each run. */
+const RATE_DAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const SCHEMA = JSON.parse(INVOICE_SCHEMA) as object;
 
 const addressOf = (pattern: string, { path = {}, query = {} }: Sent): string => {
@@ -125,12 +127,12 @@ const sell = async (walk: Walk): Promise<void> => {
   await walk.call('getCreditPrices');
   await walk.call('getAdminCreditPrices');
   await walk.call('publishFxRates', {
-    json: { date: '2026-01-30', base: 'EUR', rates: { USD: '1.1632' }, source: 'ECB' },
+    json: { date: RATE_DAY, base: 'EUR', rates: { USD: '1.1632' }, source: 'ECB' },
   });
   await walk.call('correctFxRates', {
-    json: { currency: 'EUR', rate_date: '2026-01-30', fx_rate_to_usd: '1.1632', reason: 'Mistyped' },
+    json: { currency: 'EUR', rate_date: RATE_DAY, fx_rate_to_usd: '1.1632', reason: 'Mistyped' },
   });
-  await walk.call('getFxRate', { query: { base: 'EUR', quote: 'USD', on: '2026-01-31' } });
+  await walk.call('getFxRate', { query: { base: 'EUR', quote: 'USD', on: RATE_DAY } });
   await walk.call('addCredits', {
     json: {
       tenant_id: TENANT,

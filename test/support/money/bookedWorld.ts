@@ -189,10 +189,10 @@ export const world = () => {
     for (const event of outcome.kind === 'done' ? outcome.events : []) {
       if (event.type !== 'CreditsTransferredOut') continue;
       const { transfer_id, to_tenant_id: tenant_id, credits, created_at } = event.data;
-      const arrival = { transfer_id, tenant_id, from_tenant_id: one.tenant, credits };
+      const arrival = { tenant_id, from_tenant_id: one.tenant, left_at: created_at };
       const meta = metaNow();
       const at = meta.now < created_at ? created_at : meta.now;
-      await writer.execute({ ...receive(credits), data: arrival, meta: { ...meta, now: at } });
+      await writer.execute({ ...receive(credits, transfer_id, arrival), meta: { ...meta, now: at } });
     }
   };
   const step = async (one: Step): Promise<void> => {

@@ -164,7 +164,14 @@ type Failure = Outcomes['failures'][number];
 const { columns: names } = texts.failures;
 
 const FAILURES: readonly Column<Failure>[] = [
-  { id: 'at', name: names.at, value: (f) => f.failed_at, show: (f) => <Time at={f.failed_at} />, share: 1.4 },
+  {
+    id: 'at',
+    name: names.at,
+    value: (f) => f.failed_at,
+    show: (f) => <Time at={f.failed_at} />,
+    share: 1.4,
+    isWhole: true,
+  },
   { id: 'what', name: names.what, value: ({ operation }) => texts.failures.operations[operation] },
   {
     id: 'problem',

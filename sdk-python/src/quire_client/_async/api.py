@@ -1229,7 +1229,9 @@ class AsyncApi:
 
         As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The
         number follows from the log alone and never changes; facts of a sale that become known
-        later (VAT, an invoice, a rate) are shown from then on. A tenant’s own key reads its own.
+        later (VAT, an invoice, a rate) are shown from then on. VAT that is told after the month
+        was closed is listed as `corrections`, as it is booked in the open month. A tenant’s own
+        key reads its own.
         """
         call = Call(
             "GET",
@@ -1430,20 +1432,22 @@ class AsyncApi:
         *,
         start: str | None = None,
         end: str | None = None,
+        time_zone: str | None = None,
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.UsageDaysResponse:
         """A tenant's usage and balance, day by day.
 
-        Days are UTC, from `start` to `end`, both inclusive, at most 366. If both are left out:
-        the last 30. Days without movements are listed too. Always `balance_credits` = that of
-        the day before + `granted_credits` + `adjusted_credits` − `used_credits`.
+        Days are those of `time_zone`, from `start` to `end`, both inclusive, at most 366. If
+        both are left out: the last 30. Days without movements are listed too. Always
+        `balance_credits` = that of the day before + `granted_credits` + `adjusted_credits` −
+        `used_credits`.
         """
         call = Call(
             "GET",
             "/v1/billing/usage-days/{tenant_id}",
             path={"tenant_id": tenant_id},
-            query={"start": start, "end": end, "bom": bom},
+            query={"start": start, "end": end, "time_zone": time_zone, "bom": bom},
             timeout=timeout,
         )
         return cast("models.UsageDaysResponse", await self._sender.data(call))
