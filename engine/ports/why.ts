@@ -32,6 +32,7 @@ export const GENERATORS = {
   listed: 'It is an entry of a list below or behind its label.',
   numbered: 'It is a part of a numbered paragraph.',
   programme: 'It is a part of lines of one form: times or prices beside texts.',
+  called: "It stands in a line that the list's own word begins, with a letter or a number.",
   statements: 'It is an amount of a financial statement.',
   references: 'It is a part of a work that a paper cites.',
   model: 'A model told it.',

@@ -40,8 +40,8 @@ const BY_DESCRIPTION = 0.9;
 /** A name that says next to nothing leaves the word to the description. */
 const VAGUE = new Set(labels.vague);
 const VAGUE_WEIGHT = 0.7;
-/** A number is seldom asked for as text. */
-const NUMBER_AS_TEXT = 0.8;
+/** A number is seldom asked for as text: `country` is no count. */
+const NUMBER_AS_TEXT = 0.6;
 
 /** A date is seldom asked for as text by a name that does not speak of days. */
 const DATE_UNSAID = 0.6;

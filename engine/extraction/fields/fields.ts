@@ -5,7 +5,7 @@ import { conceptNamed, type Concept, type ValueKind } from './lexicon.ts';
 import { roleIn, type Role } from './roles.ts';
 import { buildOf, valueTypes, waysOf, type Way } from './ways.ts';
 import { labelWords, nameWords } from './words.ts';
-import { termsOf, type Terms } from '../matching/terms.ts';
+import { printedLabels, termsOf, type Terms } from '../matching/terms.ts';
 
 /** A leaf of the schema: what to look for, and how it is called. */
 export interface Field {
@@ -27,7 +27,7 @@ export interface Field {
   readonly role: Role | undefined;
   /** A member of a row of a list. */
   readonly inRow: boolean;
-  /** Its own names: property, title, parent with property. */
+  /** Its own names: property, title, parent with property; and the labels that its description says are printed. */
   readonly phrases: readonly (readonly string[])[];
   /** Its description. */
   readonly about: readonly (readonly string[])[];
@@ -324,7 +324,9 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const named = namesOf(schema, place);
   const known = kindByFormat(limits.format ?? saidFormat(schema), type);
   const concept = conceptOf({ ...named, kind: known, inRow });
-  const labels = named.phrases.filter((words) => concept === undefined || !isVague(words));
+  const own = named.phrases.filter((words) => concept === undefined || !isVague(words));
+  const printed = texts(schema['description']).flatMap(printedLabels).map(labelWords);
+  const labels = [...own, ...printed.filter(({ length }) => length > 0)];
   return {
     pointer: place.pointer,
     kind: known ?? (limits.choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),

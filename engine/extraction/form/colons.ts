@@ -11,8 +11,13 @@ const LABEL_MAX = 80;
 /** A second label on the same line is no longer than this. */
 const LATER_WORDS = 3;
 
+/** A name without spaces, as files of settings have them: `ship.port=Kobe`. */
+export const ASSIGNED = /^\s?([\p{L}_][\p{L}\p{N}_.[\]-]{0,60})\s?=\s?(?=[^\s=])/u;
+
 /** The pairs of label and value that colons part on one line: `Date: 3 May  Place: Leeds` has two. */
 export function colonPairs(text: string): readonly ColonPair[] {
+  const [start = '', name] = ASSIGNED.exec(text) ?? [];
+  if (name !== undefined) return [{ label: name, from: start.length, to: text.length }];
   const colons = [...text.matchAll(COLON)].map(({ index, 0: mark }) => ({
     at: index,
     end: index + mark.length,

@@ -6,7 +6,7 @@ import { above, below, nextOf } from './neighbours.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import { colonPairs } from './colons.ts';
 import { inBoxes } from './boxed.ts';
-import { namedAgain, sidesOf } from './joined.ts';
+import { nameAndAddress, namedAgain, sidesOf } from './joined.ts';
 import {
   isInstruction,
   isJoint,
@@ -50,7 +50,11 @@ export function formOf(layout: Layout): Form {
   const isPrinted = (segment: Segment): boolean => isBlank(segment) || isInstruction(segment.text);
   const page = { layout, isPrinted };
   const drawn = layout.segments.flatMap((segment): readonly Draft[] =>
-    isPrinted(segment) ? [] : draftsOf(segment, page).flatMap((draft) => sidesOf(namedAgain(draft))),
+    isPrinted(segment)
+      ? []
+      : draftsOf(segment, page)
+          .flatMap((draft) => sidesOf(namedAgain(draft)))
+          .flatMap((draft) => nameAndAddress(draft, layout)),
   );
   const tails = new Set(drawn.flatMap(({ tail }) => tail ?? []));
   const all = drawn.filter(({ at }) => !tails.has(at));

@@ -1,3 +1,7 @@
+import { oneOf } from '../../kernel/text.ts';
+import forms from '../lexicon/forms.json' with { type: 'json' };
+import type { Layout } from '../places/layout.ts';
+import { below } from './neighbours.ts';
 import type { Pair } from './pair.ts';
 
 type Drawn = Pick<Pair, 'label' | 'value' | 'kind'>;
@@ -49,4 +53,32 @@ export function namedAgain<D extends Drawn>(draft: D): D {
     value: { segment, from: from + start.length, to },
     kind: 'right',
   };
+}
+
+/** "Insured name and address", "Owner's name, address and postal code", with whose they are before or after. */
+const NAME_AND_ADDRESS = new RegExp(
+  `^(.{0,40}?(?<!\\p{L})${oneOf(forms.name_words)})(?:,\\s?|\\s?,?\\s${oneOf(forms.joints)}\\s)` +
+    `(?:\\p{L}+\\s)?(${oneOf(forms.address_words)})(?!\\p{L})(.{0,40})$`,
+  'iu',
+);
+const OF_WHOM_AFTER = /^\s(?:of|for|von|des|der|de|du|del|di|van)\s\p{L}/u;
+
+/** Heights of a line that the lines of one block stand apart at most. */
+const BLOCK_LEADING = 1.2;
+
+/** A label of a name and an address names the first line of its block, and the lines below that. */
+export function nameAndAddress<D extends Drawn>(draft: D, layout: Layout): readonly D[] {
+  const match = NAME_AND_ADDRESS.exec(draft.label.replace(/\s?:\s*$/u, ''));
+  const { segment, to } = draft.value;
+  if (match === null || to < segment.text.length) return [draft];
+  const next = below(segment, layout, BLOCK_LEADING * (segment.y1 - segment.y0));
+  if (next === undefined || next.text.includes(':')) return [draft];
+  const [, named = '', addressed = '', rest = ''] = match;
+  const whom = OF_WHOM_AFTER.test(rest) ? rest : '';
+  const owner = named.replace(new RegExp(`${oneOf(forms.name_words)}$`, 'iu'), '');
+  const value = { segment: next, from: 0, to: next.text.length };
+  return [
+    { ...draft, label: `${named}${whom}` },
+    { ...draft, label: `${owner}${addressed}${whom}`, value },
+  ];
 }

@@ -32,11 +32,53 @@ export interface Asked {
 
 /** The header of a grid that names the fields best; undefined where none names two, or the only one. */
 export function headedBy(grid: Grid, asked: Asked): Headed | undefined {
-  const best = bestNamed(grid, asked);
+  const apart = bestNamed(grid, asked);
+  const joined = (apart?.mapped.size ?? 0) < asked.fields.length ? underSpans(grid) : undefined;
+  const best = better(apart, joined === undefined ? undefined : bestNamed(joined, asked));
   const named = best?.mapped.size ?? 0;
   if (named === asked.fields.length) return best;
   const ordered = inOrder(grid, asked);
   return ordered !== undefined && ordered.mapped.size > named ? ordered : best;
+}
+
+/** The header that names more fields; of equals the first. */
+const better = (one: Headed | undefined, other: Headed | undefined): Headed | undefined =>
+  (other?.mapped.size ?? 0) > (one?.mapped.size ?? 0) ? other : one;
+
+/** Columns that one cell of a header may stand over, and be the header of them as one. */
+const SPAN_MAX = 3;
+const TEXTS_MIN = 3;
+const JOINED_ROWS_MAX = 2000;
+
+/** The grid with the columns as one that one cell of its header stands over: a date and a time of one column. */
+function underSpans(grid: Grid): Grid | undefined {
+  if (grid.columns > COLUMNS_MAX || grid.rows.length > JOINED_ROWS_MAX || grid.isTurned) return undefined;
+  const header = grid.rows
+    .slice(0, TOP_ROWS)
+    .findLast((row) => cellsIn(row).length >= TEXTS_MIN && mayBeHeader(row) && spansIn(row));
+  if (header === undefined) return undefined;
+  const starts = header.flatMap((cell, i) =>
+    i > 0 && cell !== undefined && cell === header[i - 1] ? [] : [i],
+  );
+  const rows = grid.rows.map((row) =>
+    starts.map((start, i) => cellOver(row.slice(start, starts[i + 1] ?? grid.columns))),
+  );
+  return { ...grid, rows, columns: starts.length };
+}
+
+/** Whether a cell of the row stands over several columns, but not over many. */
+const spansIn = (row: GridRow): boolean =>
+  cellsIn(row).some((cell) => {
+    const count = row.filter((other) => other === cell).length;
+    return count > 1 && count <= SPAN_MAX;
+  });
+
+/** Several cells of a row as one. */
+function cellOver(cells: GridRow): Cell | undefined {
+  const [first, ...others] = cellsIn(cells);
+  if (first === undefined || others.length === 0) return first;
+  const all = [first, ...others];
+  return { ...first, text: all.map(({ text }) => text).join(' '), words: all.flatMap(({ words }) => words) };
 }
 
 function bestNamed(grid: Grid, asked: Asked): Headed | undefined {
@@ -234,14 +276,24 @@ function leftOver(
   const [field, ...others] = fields.filter((one) => !mapped.has(one));
   if (field === undefined || others.length > 0 || 2 * mapped.size < fields.length) return undefined;
   const used = new Set([...mapped.values()].map(({ column }) => column));
-  const free = Array.from({ length: columns }, (_, column) => column).filter(
-    (column) => !used.has(column) && mayHold(field, profile(column)),
-  );
-  const [column] = free;
+  const unused = Array.from({ length: columns }, (_, column) => column).filter((one) => !used.has(one));
+  const free = unused.filter((one) => mayHold(field, profile(one)));
+  const [column = marksOf(field, unused, { texts, profile })] = free;
   if (column === undefined) return undefined;
   const isUnnamed = free.length === 1 || (texts[column] ?? '').trim() === '';
   const isSure = isUnnamed || namesRows(field, column, profile(column));
   return isSure ? [field, { column, score: LEFT_OVER }] : undefined;
+}
+
+/** The only column without a header, of marks that few rows have: it is the only text's that has no column. */
+function marksOf(
+  { type }: Field,
+  free: readonly number[],
+  { texts, profile }: Pick<Named, 'texts' | 'profile'>,
+): number | undefined {
+  const [column, ...more] = free.filter((one) => (texts[one] ?? '').trim() === '' && profile(one).filled > 0);
+  const isMarked = type === 'string' && column !== undefined && more.length === 0;
+  return isMarked && profile(column).words > 0.5 ? column : undefined;
 }
 
 /** Texts in the first column that differ. */

@@ -1,7 +1,7 @@
 import { once } from '../../kernel/once.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import { labelWords } from '../fields/words.ts';
-import type { Cell, Grid } from './grid.ts';
+import type { Cell, Grid, GridRow } from './grid.ts';
 import type { Asked as AskedOfRows } from './headerRows.ts';
 import { columnSpans, gridRow, nearestOver, placedCells, placedWords } from './lineColumns.ts';
 
@@ -95,7 +95,11 @@ function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>):
   const above = rows.slice(Math.max(0, (band[0]?.index ?? 0) - 4), band[0]?.index).reverse();
   return [
     {
-      rows: all.map((row) => gridRow(row, columns)),
+      rows: withWrapped(
+        all,
+        all.map((row) => gridRow(row, columns)),
+        band.length,
+      ),
       columns: columns.length,
       page: header.page,
       above: above.filter(({ page }) => page === header.page).map(textOf),
@@ -107,6 +111,51 @@ function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>):
       overColumns: (row) => nearestOver(placedCells(all[row]), columns),
     },
   ];
+}
+
+/** Heights of a line from the top of one to the top of the next, within one cell. */
+const WRAPPED = 1.65;
+
+/**
+ * A line that has a text in one column only, right below a text of that column, goes on with that cell: a row begins
+ * where its number or its amount stands. In the first column it may be the name of a group.
+ */
+function withWrapped(lines: readonly Row[], cells: readonly GridRow[], header: number): readonly GridRow[] {
+  const rows: GridRow[] = [];
+  let [last, line]: [GridRow | undefined, Row | undefined] = [undefined, undefined];
+  for (const [i, row] of cells.entries()) {
+    const joined = i > header && last !== undefined ? joinedCells(last, row) : undefined;
+    if (joined !== undefined && isRightBelow(line, lines[i])) rows[rows.length - 1] = joined;
+    else rows.push(row);
+    [last, line] = [rows.at(-1), lines[i]];
+  }
+  return rows;
+}
+
+function isRightBelow(line: Row | undefined, next: Row | undefined): boolean {
+  if (line === undefined || next === undefined || line.page !== next.page) return false;
+  const under = next.segments[0];
+  const over = line.segments.find(({ x0 }) => Math.abs(x0 - (under?.x0 ?? 0)) < SAME_LEFT);
+  return over !== undefined && top(next) - top(line) <= WRAPPED * height(line) + 1;
+}
+
+const SAME_LEFT = 6;
+
+function joinedCells(row: GridRow, next: GridRow): GridRow | undefined {
+  const [only, ...others] = next.flatMap((cell, column) => (cell === undefined ? [] : [{ cell, column }]));
+  if (only === undefined || others.length > 0 || only.column === 0) return undefined;
+  const cell = row[only.column];
+  const hasMore = row.some(
+    (other, column) => other !== undefined && column !== only.column && /\d/.test(other.text),
+  );
+  if (cell === undefined || !hasMore || !/\p{L}{2}/u.test(cell.text) || !/\p{L}{2}/u.test(only.cell.text))
+    return undefined;
+  const both = {
+    ...cell,
+    text: `${cell.text} ${only.cell.text}`,
+    words: [...cell.words, ...only.cell.words],
+  };
+  return row.map((other, column) => (column === only.column ? both : other));
 }
 
 /** A text alone in the row right above the header. */

@@ -94,10 +94,18 @@ interface RowReading extends Reading {
 
 function rowFindings(row: GridRow, reading: RowReading): RowFindings | undefined {
   const { mapped, source, choice, group, ditto, before } = reading;
-  if (choice.leavesOut(labelOf(row, mapped))) return undefined;
+  const label = labelOf(row, mapped);
+  if (choice.leavesOut(label)) return undefined;
   const found = valuesOf(row, mapped, source);
-  if (found === undefined) return undefined;
+  if (found === undefined || (choice.isTotal(label) && !isWhole(found, label, reading))) return undefined;
   return withDitto(new Map([...found, ...groupFindings(group, reading)]), ditto, before);
+}
+
+/** "Total hardness" with a unit and limits is no sum: it says all that the rows above it say, in texts too. */
+function isWhole(found: RowFindings, label: string, { mapped, before }: RowReading): boolean {
+  const told = [...mapped.keys()].filter(({ type, pointer }) => type === 'string' && found.has(pointer));
+  const named = wordsOf(label).filter((word) => !TOTALS.has(word));
+  return named.length > 0 && told.length > 1 && before !== undefined && found.size >= before.size;
 }
 
 /** What a row is called: its first text. */
@@ -249,7 +257,9 @@ const WITHOUT = new Set(lists.without);
 /** Which rows a list leaves out, as its description says. */
 interface RowChoice {
   readonly asksTotals: boolean;
-  /** By what the row is called: a sum of others, or what the description excludes. */
+  /** By what the row is called it is a sum of others, and none is asked for. */
+  readonly isTotal: (label: string) => boolean;
+  /** By what the row is called: the description excludes it. */
   readonly leavesOut: (label: string) => boolean;
 }
 
@@ -258,11 +268,12 @@ export function rowChoice({ description, phrases }: Called): RowChoice {
   const asksTotals = [...asked, ...phrases.flat()].some((word) => TOTALS.has(word));
   return {
     asksTotals,
+    isTotal: (label) => !asksTotals && TOTALS.has(wordsOf(label)[0] ?? ''),
     leavesOut: (label) => {
       const words = wordsOf(label);
-      if (words.length === 0) return false;
-      if (!asksTotals && TOTALS.has(words[0] ?? '')) return true;
-      return words.every((word) => excluded.some((other) => sameStem(word, other) >= 0.9));
+      return (
+        words.length > 0 && words.every((word) => excluded.some((other) => sameStem(word, other) >= 0.9))
+      );
     },
   };
 }

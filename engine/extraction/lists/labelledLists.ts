@@ -127,8 +127,11 @@ const ENTRY_CHARACTERS_MAX = 120;
 const isProse = (text: string): boolean => /\p{L}{3}[.!?]\s+\p{Lu}/u.test(text);
 
 /** The texts of a list below or after its label, none where prose follows; undefined where no label is. */
-export function listedTexts(field: Field, source: Source): readonly Finding[] | undefined {
-  const found = labelled(field, source);
+export const listedTexts = (field: Field, source: Source): readonly Finding[] | undefined =>
+  textsUnder(field, source);
+
+function textsUnder(names: Names, source: Source): readonly Finding[] | undefined {
+  const found = labelled(names, source);
   if (found === undefined) return undefined;
   const entries = textEntries(found);
   if (entries.some(({ text }) => text.length > ENTRY_CHARACTERS_MAX || isProse(text))) return [];
@@ -156,8 +159,11 @@ export function labelledRows(
   source: Source,
 ): readonly RowFindings[] {
   const about = called.description === '' ? [] : [labelWords(called.description)];
-  const found = labelled({ phrases: called.phrases, about }, source);
-  if (found === undefined || fields.length < 2) return [];
+  const names = { phrases: called.phrases, about };
+  const [only, ...others] = fields;
+  if (only !== undefined && others.length === 0) return isText(only) ? textRows(only, names, source) : [];
+  const found = labelled(names, source);
+  if (found === undefined) return [];
   const entries = found.lines.flatMap((at) =>
     at.text.split(/;\s/).map((text): Entry => ({ text: bareEntry(text), at })),
   );
@@ -165,6 +171,10 @@ export function labelledRows(
   const rows = entries.flatMap((entry) => rowOf(entry, fields, { source, score: found.score }));
   return rows.length >= Math.max(ROWS_MIN, SHARE * entries.length) ? rows : [];
 }
+
+/** The rows of a list whose rows have a text alone: each is an entry below the list's label. */
+const textRows = (field: Field, names: Names, source: Source): readonly RowFindings[] =>
+  (textsUnder(names, source) ?? []).map((finding) => new Map([[field.pointer, finding]]));
 
 interface Reading {
   readonly source: Source;

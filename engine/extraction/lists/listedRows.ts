@@ -8,6 +8,7 @@ import { contactList } from '../parts/contacts.ts';
 import { listInProse } from '../prose/proseValues.ts';
 import { LABELLED, ranked } from '../ranking.ts';
 import { tickedChoices } from '../singles/ticked.ts';
+import { calledRows } from './calledRows.ts';
 import { citedRows, citedWorks } from './citedWorks.ts';
 import { datedEntries } from './datedEntries.ts';
 import { labelledRows, listedTexts } from './labelledLists.ts';
@@ -69,8 +70,48 @@ export const signedRow = (row: RowFindings, by: Generator): SignedRow =>
 /** Amounts of goods: their columns are told by arithmetic too. */
 const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_total']);
 
-/** The rows of a list. Members of a financial statement have one way alone. */
+/** The rows of a list, by the way that answers it best. */
 export function listedRows(listed: Listed, source: Source): ListItems<SignedRow> {
+  const { items, tried } = rowsByWays(listed, source);
+  return { items: countsApart(items, listed.fields), tried };
+}
+
+/** "2 Almond slice": how many of what a receipt's line has. */
+const COUNTED = /^(\d{1,3})\s?[x×]?\s+(?=\p{L})/iu;
+/** So many of the lines begin with a count. */
+const COUNTED_SHARE = 0.2;
+
+/** The rows with the counts that their texts begin with, where no column has counts; numbers in order are no counts. */
+function countsApart(rows: readonly SignedRow[], fields: readonly Field[]): readonly SignedRow[] {
+  const [count, name] = ['quantity', 'description'].map((id) =>
+    fields.find(({ concept }) => concept?.id === id),
+  );
+  if (count === undefined || name === undefined || rows.some((row) => row.has(count.pointer))) return rows;
+  const counts = rows.map((row) => COUNTED.exec(row.get(name.pointer)?.text ?? ''));
+  const numbers = counts.flatMap((match) => (match === null ? [] : [Number(match[1])]));
+  const areInOrder = numbers.length > 1 && numbers.every((one, i) => one === (numbers[0] ?? 0) + i);
+  if (areInOrder || numbers.length < 2 || numbers.length < COUNTED_SHARE * rows.length) return rows;
+  return rows.map((row, i) => {
+    const [match, finding] = [counts[i], row.get(name.pointer)];
+    if (match === null || match === undefined || finding === undefined) return row;
+    const text = finding.text.slice(match[0].length);
+    const [first, ...words] = finding.words;
+    const quantity = {
+      ...finding,
+      value: Number(match[1]),
+      text: match[1] ?? '',
+      words: first === undefined ? [] : [first],
+    };
+    return new Map([
+      ...row,
+      [count.pointer, quantity],
+      [name.pointer, { ...finding, value: text, text, words }],
+    ]);
+  });
+}
+
+/** Members of a financial statement have one way alone. */
+function rowsByWays(listed: Listed, source: Source): ListItems<SignedRow> {
   const members = statementMembers(listed.fields);
   const ways: readonly ListWay<RowFindings>[] =
     members === undefined
@@ -90,20 +131,24 @@ const recordsFor = once((source: Source) => once((fields: readonly Field[]) => r
 const WORKS: RowWay = { by: 'references', rows: citedRows };
 const TABLES: RowWay = { by: 'tables', rows: (listed, source) => gridRows(listed, source).rows };
 const LINES: RowWay = { by: 'lines', rows: ({ fields }, source) => rowsFor(source)(fields) };
-const OTHERS: readonly RowWay[] = [
+const LABELS: RowWay = { by: 'listed', rows: labelledRows };
+const RECORDS: readonly RowWay[] = [
   { by: 'records', rows: ({ fields }, source) => recordsFor(source)(fields) },
   { by: 'entries', rows: datedEntries },
   LINES,
-  { by: 'listed', rows: labelledRows },
-  { by: 'numbered', rows: ({ fields }, source) => numberedRows(fields, source) },
-  { by: 'programme', rows: typedLines },
 ];
+const NUMBERED: RowWay = { by: 'numbered', rows: ({ fields }, source) => numberedRows(fields, source) };
+const CALLED: RowWay = { by: 'called', rows: calledRows };
+const TYPED: RowWay = { by: 'programme', rows: typedLines };
 
 /** Rows that hold rows are told by tables alone: other ways know of no groups. */
 function rowWays({ fields, outer }: Listed): readonly RowWay[] {
   if (outer.size > 0) return [WORKS, TABLES];
   const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  return goods >= 2 ? [WORKS, LINES, TABLES] : [WORKS, TABLES, ...OTHERS];
+  if (goods >= 2) return [WORKS, LINES, TABLES, CALLED];
+  return fields.length === 1
+    ? [WORKS, TABLES, LABELS, ...RECORDS, NUMBERED, TYPED]
+    : [WORKS, TABLES, ...RECORDS, LABELS, NUMBERED, CALLED, TYPED];
 }
 
 /** The same with the authors of a paper before all else. */

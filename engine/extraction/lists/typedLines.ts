@@ -4,7 +4,8 @@ import { wholeScore } from '../fields/labels.ts';
 import { textFinding, type Finding } from '../finding.ts';
 import { isSentence } from '../form/printed.ts';
 import { below } from '../form/neighbours.ts';
-import type { Segment } from '../places/layout.ts';
+import type { Row, Segment } from '../places/layout.ts';
+import { labelIndexOf } from '../singles/labelIndex.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
@@ -32,6 +33,8 @@ interface TypedLine {
   readonly text: Part;
   /** Where the line's edge must agree with the others'. */
   readonly edge: number;
+  /** Where its amount ends. */
+  readonly end?: number;
 }
 
 /**
@@ -39,12 +42,34 @@ interface TypedLine {
  * end of the line, as price lists do. A second text is the line right below.
  */
 export function typedLines({ fields, outer }: Listed, source: Source): readonly RowFindings[] {
+  const ticked = tickedLines(fields, source);
+  if (ticked.length > 0) return ticked;
   const [typed, ...others] = fields.filter((field) => isTime(field) || field.type === 'number');
   const [text, more, ...rest] = fields.filter((field) => field !== typed && field.type === 'string');
   if (typed === undefined || text === undefined || outer.size > 0 || others.length + rest.length > 0)
     return [];
   if (isTime(typed)) return withMore(timed(source), [typed, text, more], source);
   return more === undefined ? withMore(priced(source), [typed, text, undefined], source) : [];
+}
+
+/** The rows of a check list: a text beside each box, and whether the box is ticked. */
+function tickedLines(fields: readonly Field[], source: Source): readonly RowFindings[] {
+  const [isDone, ...more] = fields.filter(({ type }) => type === 'boolean');
+  const [text, ...others] = fields.filter((field) => field !== isDone);
+  if (isDone === undefined || text?.type !== 'string' || more.length + others.length > 0) return [];
+  const rows = labelIndexOf(source)
+    .boxes.slice(0, LINES_MAX)
+    .flatMap((box) => {
+      const [own, mark] = [textFinding([box.value], EVIDENCE), textFinding([box], EVIDENCE)];
+      if (own === undefined || mark === undefined || !/\p{L}{2}/u.test(own.text)) return [];
+      return [
+        new Map([
+          [text.pointer, own],
+          [isDone.pointer, { ...mark, value: box.isTicked }],
+        ]),
+      ];
+    });
+  return rows.length >= LINES_MIN ? rows : [];
 }
 
 const isTime = (field: Field): boolean => shapeOf(field) === 'time';
@@ -93,30 +118,69 @@ const timed = ({ layout }: Source): readonly TypedLine[] =>
     }),
   );
 
-/** "Charcuterie board   £8.25": two texts in a line, the second a price. */
-const priced = (source: Source): readonly TypedLine[] =>
-  aligned(
-    source.layout.rows.flatMap(({ segments: [segment, last, ...others] }): readonly TypedLine[] => {
-      if (segment === undefined || last === undefined || others.length > 0 || !isName(segment.text))
-        return [];
-      if (wholeScore(segment.text, (words) => source.labels.any(words)) >= LABELLED) return [];
-      const price = inSegment(last, source.conventions).find(
-        ({ kind, from, to }) => kind === 'number' && isAll(last.text, { from, to }),
-      );
-      const typed =
-        price === undefined || !PRICE.test(price.text)
-          ? undefined
-          : textFinding([{ segment: last, from: 0, to: last.text.length }], EVIDENCE);
-      if (price === undefined || typed === undefined) return [];
-      return [
-        {
-          typed: { ...typed, value: price.value },
-          text: { segment, from: 0, to: segment.text.length },
-          edge: segment.x0,
-        },
-      ];
-    }),
+/** "Charcuterie board   £8.25": a text and its price in a line; whole amounts where they end below each other. */
+const priced = (source: Source): readonly TypedLine[] => {
+  const lines = source.layout.rows.flatMap((row) => pricedIn(row, source));
+  const prices = aligned(lines.filter(({ typed }) => PRICE.test(typed.text)));
+  return prices.length > 0 ? prices : aligned(inRuns(lines));
+};
+
+/** Amounts behind a text: this year's and others', of which the first counts. */
+const AMOUNTS_MAX = 3;
+/** A row of more texts is no line of words and amounts. */
+const SEGMENTS_MAX = 40;
+
+/** The texts of a row that have amounts alone at their right: two lists may stand beside each other. */
+function pricedIn({ segments }: Row, source: Source): readonly TypedLine[] {
+  if (segments.length > SEGMENTS_MAX) return [];
+  const amounts = segments.map((segment) => amountIn(segment, source));
+  return segments.flatMap((segment, i): readonly TypedLine[] => {
+    const end = amounts.findIndex((amount, at) => at > i && amount === undefined);
+    const own = amounts.slice(i + 1, end < 0 ? segments.length : end);
+    const [first] = own;
+    if (own.every((amount) => YEAR.test(amount?.typed.text ?? ''))) return [];
+    if (first === undefined || own.length > AMOUNTS_MAX || amounts[i] !== undefined || !isName(segment.text))
+      return [];
+    if (wholeScore(segment.text, (words) => source.labels.any(words)) >= LABELLED) return [];
+    const text = { segment, from: 0, to: segment.text.length };
+    return [{ ...first, text, edge: segment.x0 }];
+  });
+}
+
+/** The head of columns. */
+const YEAR = /^(?:19|20)\d{2}$/;
+
+/** The amount that a text is; undefined where it is more, or something else. */
+function amountIn(segment: Segment, source: Source): Pick<TypedLine, 'typed' | 'end'> | undefined {
+  const price = inSegment(segment, source.conventions).find(
+    ({ kind, from, to }) => kind === 'number' && isAll(segment.text, { from, to }),
   );
+  const typed = textFinding([{ segment, from: 0, to: segment.text.length }], EVIDENCE);
+  if (price === undefined || typed === undefined) return undefined;
+  return { typed: { ...typed, value: price.value }, end: segment.x1 };
+}
+
+/** Rows that whole amounts may stand apart. */
+const ROWS_APART = 2;
+
+/** Lines under each other whose amounts end at one place; several such lists may stand beside each other. */
+function inRuns(lines: readonly TypedLine[]): readonly TypedLine[] {
+  const runs: TypedLine[][] = [];
+  for (const line of lines.slice(0, LINES_MAX)) {
+    const run = runs.slice(-RUNS_MAX).find((one) => isNext(one.at(-1), line));
+    if (run === undefined) runs.push([line]);
+    else run.push(line);
+  }
+  return runs.filter(({ length }) => length >= LINES_MIN).flat();
+}
+
+/** Runs that may be open at once. */
+const RUNS_MAX = 8;
+
+const isNext = (last: TypedLine | undefined, line: TypedLine): boolean =>
+  last !== undefined &&
+  line.text.segment.row - last.text.segment.row <= ROWS_APART &&
+  Math.abs((line.end ?? 0) - (last.end ?? 0)) < EDGE;
 
 const PRICE = /\d[.,]\d{2}\D*$/u;
 const isAll = (text: string, { from, to }: Pick<Part, 'from' | 'to'>): boolean =>

@@ -136,14 +136,26 @@ const call = (words: readonly string[], weight: number): Call => ({ words, weigh
 
 const QUOTED = /["“„«‘']([^"”“»’']{2,60})["”»’']/gu;
 
+/** "(部署)" behind words in another script. */
+const IN_OTHER_SCRIPT = /[(（]([^\p{Script=Latin}\p{N}()（）]{2,40})[)）]/gu;
+
+/** The labels that a description gives in the document's own script. */
+export const printedLabels = (description: string): readonly string[] =>
+  /\p{Script=Latin}{3}/u.test(description)
+    ? [...description.matchAll(IN_OTHER_SCRIPT)]
+        .map(([, label = '']) => label.trim())
+        .filter((label) => /\p{L}/u.test(label))
+    : [];
+
 /** A description that quotes a label says it best; else all of it, or a clause of it, may be the label. */
 function described(description: string): readonly Call[] {
   const quoted = [...description.matchAll(QUOTED)].map(([, label = '']) => call(termsIn(label), 1));
   const clauses = description.split(/[:;.,()–—]|\s-\s/).filter((clause) => clause.trim().length > 2);
+  const printed = printedLabels(description).map((label) => call(termsIn(label), 1));
   const all = call(termsIn(description), BY_DESCRIPTION);
   const parts = clauses.length < 2 ? [] : clauses.map((one) => call(termsIn(one), BY_CLAUSE));
   const either = clauses.flatMap(alternatives).map((one) => call(termsIn(one), BY_CLAUSE));
-  return [...quoted, all, ...parts, ...either];
+  return [...quoted, ...printed, all, ...parts, ...either];
 }
 
 /** A text with one of the words on either side of its only joint, once with each. */

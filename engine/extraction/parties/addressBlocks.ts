@@ -1,5 +1,6 @@
 import { datesIn } from '../values/dates.ts';
-import { overlap, type Segment } from '../places/layout.ts';
+import { below } from '../form/neighbours.ts';
+import { overlap, type Layout, type Segment } from '../places/layout.ts';
 import { sellerName } from './parties.ts';
 import { partyAt, titledSegments } from './partyTitles.ts';
 import { isCountry, isStreet, postalLine, type PostalLine } from './postal.ts';
@@ -137,6 +138,38 @@ function beforeCode(text: string, { postal_code, city }: PostalLine): boolean {
 const CONTACT =
   /@|https?:|www\.|^[^:]{1,30}:\s|\b(?:tel|fax|phone|gst|reg|co|vat)\b\.? ?(?:no|nr|id)?\b[.:#]? ?\(?\d/i;
 const REGISTERED = /^\(?[\d\s-]{5,}(?:-?[A-Z])?\)?$/;
+
+/** Lines of an address below its first. */
+const MORE_LINES_MAX = 4;
+const LEADING = 1.2;
+const SAME_LEFT = 6;
+
+/** The lines that an address goes on in, down to its town or its country, or to what is none of its lines. */
+export function goesOnBelow(first: Segment, layout: Layout): readonly Segment[] {
+  const lines: Segment[] = [];
+  let last = first;
+  while (lines.length < MORE_LINES_MAX) {
+    const next = below(last, layout, LEADING * (last.y1 - last.y0));
+    if (next === undefined || !isLineBelow(last, next) || isStranger(next, layout)) break;
+    if (postalLine(last.text) !== undefined && !isCountry(folded(next.text))) break;
+    lines.push(next);
+    last = next;
+  }
+  return [first, ...lines].some(({ text }) => postalLine(text) !== undefined || isStreet(text)) ? lines : [];
+}
+
+const isLineBelow = (line: Segment, next: Segment): boolean =>
+  Math.abs(next.x0 - line.x0) < SAME_LEFT &&
+  !next.text.includes(':') &&
+  !isContact(next.text) &&
+  line.words[0]?.fontSize === next.words[0]?.fontSize;
+
+/** What has a text at its left, with nothing between them but white, is the value of another label. */
+const isStranger = (line: Segment, { rows }: Layout): boolean =>
+  rows[line.row]?.segments.some((other) => other.index === line.index - 1 && isLabelText(other.text)) ===
+  true;
+
+const isLabelText = (text: string): boolean => /\p{L}{2}/u.test(text) && !/\d/.test(text);
 
 /** What stands in a block and is no line of an address: ways to call, register numbers, times. */
 export const isContact = (text: string): boolean =>

@@ -1,6 +1,6 @@
 import { withoutEnd } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
-import { blocksOf, type AddressBlock, type Part, isContact } from './addressBlocks.ts';
+import { blocksOf, type AddressBlock, goesOnBelow, type Part, isContact } from './addressBlocks.ts';
 import { textFinding, type Evidence, type Finding } from '../finding.ts';
 import { isStreet, postalLine, type Range, isCountry } from './postal.ts';
 import type { Source } from '../source.ts';
@@ -13,7 +13,7 @@ import { folded } from '../fields/words.ts';
 /** Part of an address, or the whole: of the party that the field speaks of. */
 export function findAddress(field: Field, source: Source): Finding | undefined {
   const labelled = field.role === undefined ? findText(field, source) : undefined;
-  if (labelled !== undefined) return partOfLabelled(field, labelled);
+  if (labelled !== undefined) return partOfLabelled(field, withLinesBelow(field, labelled, source));
   const isWholeSellers = (field.role ?? 'seller') === 'seller' && field.concept?.id === 'address';
   return (isWholeSellers ? slipAddress(source) : undefined) ?? inBlocks(field, source);
 }
@@ -23,6 +23,18 @@ function inBlocks({ role, concept }: Field, source: Source): Finding | undefined
   const only = blocks.length === 1 && role === undefined ? blocks[0] : undefined;
   const block = blocks.find((one) => one.role === (role ?? 'seller')) ?? only;
   return block === undefined ? undefined : partOf(concept?.id, block);
+}
+
+/** A whole address that a label names goes on below its first line. */
+function withLinesBelow({ concept }: Field, finding: Finding, { layout }: Source): Finding {
+  const last = finding.words.at(-1);
+  const segment =
+    concept?.id === 'address' ? layout.segments.find(({ words }) => words.at(-1) === last) : undefined;
+  const lines = segment === undefined ? [] : goesOnBelow(segment, layout);
+  if (lines.length === 0) return finding;
+  const texts = [finding.text, ...lines.map(({ text }) => text)].map((text) => text.replace(/[,;]$/, ''));
+  const words = [...finding.words, ...lines.flatMap((line) => line.words)];
+  return { ...finding, value: texts.join(', '), text: texts.join(' '), words };
 }
 
 /** A label may stand before a whole address where the schema asks for one part. */

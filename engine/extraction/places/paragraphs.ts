@@ -1,3 +1,4 @@
+import { ASSIGNED } from '../form/colons.ts';
 import { inColumn } from '../form/neighbours.ts';
 import type { Layout, Segment } from './layout.ts';
 import { once } from '../../kernel/once.ts';
@@ -105,6 +106,7 @@ const beginsAnew = (line: Segment, next: Segment): boolean =>
   OPENS.test(next.text) ||
   /[:;]$/.test(line.text) ||
   IS_LABEL.test(next.text) ||
+  ASSIGNED.test(next.text) ||
   isBold(line) !== isBold(next) ||
   (HAS_LABEL.test(line.text) && OPENS_LABELLED.test(next.text));
 

@@ -55,6 +55,9 @@ const wordsOf = ({ phrases }: Field): string => phrases.flat().join(' ');
 /** A period has ends of its own, whenever the document was made. */
 const OF_PERIOD = /period|zeitraum|p[ée]riode|per[ií]odo/;
 
+/** "The date the deed is made as of": by its description. */
+const SAYS_MADE: ReadonlySet<string> = new Set(['made', 'dated', 'executed', 'concluded', 'entered']);
+
 function cuesFor(field: Field): readonly Cue[] {
   const words = wordsOf(field);
   if (OF_PERIOD.test(words)) return /end|until|fin|bis/.test(words) ? EXPIRY : EFFECTIVE;
@@ -63,7 +66,8 @@ function cuesFor(field: Field): readonly Cue[] {
   if (/expir|end|terminat|until|ablauf|fin|vencimiento|scadenza|eind/.test(words)) return EXPIRY;
   const isOfContract =
     /agreement|contract|sign|execut|made|dated|vertrag|abschluss|contrat|letter|document|brief|report/;
-  return isOfContract.test(words) || words === 'date' ? MADE : [];
+  const isSaid = field.about.flat().some((word) => SAYS_MADE.has(word));
+  return isOfContract.test(words) || isSaid || words === 'date' ? MADE : [];
 }
 
 const weaker = (cues: readonly Cue[]): readonly Cue[] => cues.map(([cue, weight]) => [cue, weight - 0.05]);

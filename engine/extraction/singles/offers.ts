@@ -1,4 +1,6 @@
 import type { Field } from '../fields/fields.ts';
+import { roleIn } from '../fields/roles.ts';
+import { labelWords } from '../fields/words.ts';
 import { boxesIn, opensBox } from '../form/boxes.ts';
 import { below } from '../form/neighbours.ts';
 import type { Pair, Spot } from '../form/pair.ts';
@@ -6,16 +8,18 @@ import { likeness } from '../matching/likeness.ts';
 import forms from '../lexicon/forms.json' with { type: 'json' };
 import { termsIn } from '../matching/terms.ts';
 import { isLabelLike } from '../form/printed.ts';
+import { oneOf } from '../../kernel/text.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 import { isOtherEnd } from '../parts/ranges.ts';
 import { type Segment, wordsIn } from '../places/layout.ts';
 import { PART_OFFERINGS } from '../parts/partOffers.ts';
+import { goesOnBelow } from '../parties/addressBlocks.ts';
 import { isValue } from '../texts.ts';
 import { datesIn } from '../values/dates.ts';
 import { mentions } from './mentions.ts';
 import { labelIndexOf, type ScoredLabel } from './labelIndex.ts';
-import { impliedBy, shapeOf } from './shapes.ts';
+import { impliedBy, shapeOf, type Shape } from './shapes.ts';
 import { isLeftOpen } from './vetoes.ts';
 import { type Draft, type Offer, type Offering, valuesAt, type Reading } from './values.ts';
 import { tickedFor } from './ticked.ts';
@@ -115,16 +119,26 @@ function offered(field: Field, { pair, score }: ScoredPair, source: Source): rea
   if (value === undefined || (isFree && isLabelText(value, { pair, score }, source))) return [];
   return [
     {
-      ...(shape === 'text' ? goneOn(value, pair, source) : value),
+      ...goneOn(value, { field, pair, shape }, source),
       kind: pair.kind,
+      isTitled: isTitled(field, pair),
       score: pair.kind === 'cross' ? score * columnShare(field, pair, score) : score,
     },
   ];
 }
 
+/** The heading that the label stands under gives it the field's own role: "Name:" below "Buyer". */
+const isTitled = ({ role }: Field, { context, label }: Pair): boolean =>
+  role !== undefined && roleIn(labelWords(label)) === undefined && roleIn(labelWords(context)) === role;
+
 /** A text that reaches the end of its line ends where its paragraph does, or its cell of a form. */
-function goneOn(value: Reading, pair: Pair, source: Source): Reading {
-  if (value.segment.text.slice(value.to).trim() !== '') return value;
+function goneOn(value: Reading, { field, pair, shape }: Standing, source: Source): Reading {
+  if (shape !== 'text' || value.segment.text.slice(value.to).trim() !== '') return value;
+  const block = asksAddress(field) ? goesOnBelow(value.segment, source.layout) : [];
+  if (block.length > 0) {
+    const lines = [value.text, ...block.map((line) => line.text)].map((line) => line.replace(/[,;]$/, ''));
+    return { ...value, value: lines.join(', '), text: lines.join(' '), more: block };
+  }
   const place = paragraphsOf(source.layout).of.get(value.segment);
   if (place === undefined) {
     const more = cellLines(pair, source);
@@ -135,6 +149,16 @@ function goneOn(value: Reading, pair: Pair, source: Source): Reading {
   const from = place.from + value.from;
   const text = paragraph.text.slice(from).trim();
   return { ...value, segment: paragraph, from, to: paragraph.text.length, value: text, text };
+}
+
+const ADDRESS = new RegExp(`^${oneOf(forms.address_words)}$`, 'u');
+const asksAddress = ({ kind, terms: { name } }: Field): boolean =>
+  kind === 'address' || ADDRESS.test(name.at(-1) ?? '');
+
+interface Standing {
+  readonly field: Field;
+  readonly pair: Pair;
+  readonly shape: Shape;
 }
 
 /** More lines below a label's value are entries of their own, or a text. */

@@ -193,10 +193,12 @@ const readingOf = ({ words }: Finding): number =>
   words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
 
 function offered(field: Field, offer: Offer, isKnown: boolean): Rated {
-  const { segment, from, to, more = [], value, text, kind, score, isDoubtful, by } = offer;
+  const { segment, from, to, more = [], value, text, kind, score, isDoubtful, isTitled, by } = offer;
   const words = [...wordsIn(segment, from, to), ...more.flatMap((line) => line.words)];
   const finding = { value, text, page: segment.page, words, confidence: 0, kind, by };
-  const one = rated(finding, { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown }, score);
+  const isPassedOver = isKnown && isTitled !== true;
+  const way = { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown: isPassedOver } as const;
+  const one = rated(finding, way, score);
   return isDoubtful ? doubted(one) : one;
 }
 

@@ -319,6 +319,8 @@ export interface Offer extends Reading {
   /** The same words name another value as well. */
   readonly isDoubtful: boolean;
   readonly by: Generator;
+  /** The heading above the label says whose it is, as the schema does. */
+  readonly isTitled?: boolean;
 }
 
 /** An offer before it is known whether another is as good. */

@@ -60,7 +60,7 @@ function findingsOf(
   };
   const numbers = [
     ['quantity', quantity],
-    ['unit_price', price],
+    ['unit_price', price ?? (fields.has('line_total') ? undefined : amount)],
     ['line_total', amount],
   ] as const;
   add('description', textFinding(name, { ...evidence, strictness: 0.5 }));
