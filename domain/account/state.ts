@@ -1,5 +1,17 @@
 import { Map as ImmutableMap } from 'immutable';
 import { type Credits, minus, NO_CREDITS, plus } from '../kernel/amounts.ts';
+import {
+  type Budgets,
+  budgetAlertTold,
+  budgetPut,
+  budgetRefusalTold,
+  budgetsFreed,
+  budgetsHeld,
+  budgetsUsed,
+  budgetTaken,
+  counts,
+  NO_BUDGETS,
+} from './budgetTotals.ts';
 import { type AccountEvent, type AccountEventOf, paymentKey, type Plan } from './messages.ts';
 import { type CommandMeta, type EarlierEvents, EventsNeeded } from '../kernel/decider.ts';
 import {
@@ -41,7 +53,7 @@ export const RELEASED = '';
  * Sales, refunds, adjustments and charges are those of late and those that were read again: `history` knows where all
  * of them are in the log, so none takes effect twice. Ask by `paymentAt`, `saleOfGrant` and the like, never the maps.
  */
-export interface AccountState {
+export interface AccountState extends Budgets {
   readonly opened: boolean;
   readonly tenant_id: string | null;
   readonly plan: Plan;
@@ -82,6 +94,7 @@ export interface AccountState {
 }
 
 export const NEW_ACCOUNT: AccountState = {
+  ...NO_BUDGETS,
   opened: false,
   tenant_id: null,
   plan: 'free',
@@ -446,10 +459,11 @@ const held = (state: AccountState, hold: Data<'CreditsHeld'>): AccountState => (
   free_pages_held: state.free_pages_held + hold.free_pages,
   holds: state.holds.set(hold.hold_id, hold),
   operations: state.operations.set(hold.operation_id, hold.hold_id),
+  budgets: budgetsHeld(state, hold, hold.created_at),
 });
 
 /** Gives back what a hold had set aside; unknown holds change nothing. */
-const withoutHold = (state: AccountState, holdId: string): AccountState => {
+const withoutHold = (state: AccountState, holdId: string, at: string): AccountState => {
   const hold = state.holds.get(holdId);
   if (hold === undefined) return state;
   return {
@@ -457,6 +471,7 @@ const withoutHold = (state: AccountState, holdId: string): AccountState => {
     held: minus(state.held, hold.credits),
     free_pages_held: state.free_pages_held - hold.free_pages,
     holds: state.holds.delete(holdId),
+    budgets: budgetsFreed(state, hold, at),
   };
 };
 
@@ -478,9 +493,12 @@ const closed = (state: AccountState, operation: string): AccountState => {
 const isHeld = ({ operations, holds }: AccountState, operation: string): boolean =>
   holds.get(operations.get(operation) ?? '')?.operation_id === operation;
 
-const released = (state: AccountState, holdId: string): AccountState => {
+const released = (
+  state: AccountState,
+  { hold_id: holdId, released_at }: Data<'HoldReleased'>,
+): AccountState => {
   const operation = state.holds.get(holdId)?.operation_id;
-  const open = withoutHold(state, holdId);
+  const open = withoutHold(state, holdId, released_at);
   if (operation === undefined) return open;
   if (open.operations.get(operation) !== holdId) return closed(open, operation);
   const other = open.holds.find((hold) => hold.operation_id === operation);
@@ -490,21 +508,45 @@ const released = (state: AccountState, holdId: string): AccountState => {
   );
 };
 
-const settled = (state: AccountState, operation: string, holdId: string): AccountState => {
-  const open = withoutHold(state, holdId);
+const settled = (
+  state: AccountState,
+  { operation_id: operation, created_at }: Data<'CreditsBurned'>,
+  holdId: string,
+): AccountState => {
+  const open = withoutHold(state, holdId, created_at);
   const isKnown = open.operations.get(operation) === holdId;
   return closed(isKnown ? open : { ...open, operations: open.operations.set(operation, holdId) }, operation);
 };
 
 const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState => {
-  const open = burn.hold_id === null ? state : settled(state, burn.operation_id, burn.hold_id);
+  const open = burn.hold_id === null ? state : settled(state, burn, burn.hold_id);
   return {
     ...open,
     balance: minus(open.balance, burn.credits),
     used: plus(open.used, burn.credits),
     free_pages_used: open.free_pages_used + burn.free_pages,
     charges: keptBy(open.charges, burn),
+    budgets: budgetsUsed(open, burn, burn.created_at),
   };
+};
+
+/** What is held now of what a budget counts. */
+const heldFor = ({ holds }: AccountState, budget: Data<'BudgetSet'>) => (): Credits =>
+  holds.reduce((sum, hold) => (counts(budget, hold) ? plus(sum, hold.credits) : sum), NO_CREDITS);
+
+type BudgetEvent = AccountEventOf<'BudgetSet' | 'BudgetRemoved' | 'BudgetAlerted' | 'BudgetReached'>;
+
+const budgeted = (state: AccountState, { type, data }: BudgetEvent): AccountState => {
+  switch (type) {
+    case 'BudgetSet':
+      return { ...state, ...budgetPut(state, data, heldFor(state, data)) };
+    case 'BudgetRemoved':
+      return { ...state, ...budgetTaken(state, data.budget_id) };
+    case 'BudgetAlerted':
+      return { ...state, budgets: budgetAlertTold(state.budgets, data) };
+    case 'BudgetReached':
+      return { ...state, budgets: budgetRefusalTold(state.budgets, data) };
+  }
 };
 
 /** What the account remembers of an event. It only remembers: every rule is in `decide`. */
@@ -535,7 +577,11 @@ const paid = (state: AccountState, event: PaymentEvent): AccountState => {
   }
 };
 
-const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, PaymentEvent>): AccountState => {
+const isOfBudget = (event: AccountEvent): event is BudgetEvent => 'budget_id' in event.data;
+
+const changed = (state: AccountState, event: Exclude<AccountEvent, PaymentEvent>): AccountState => {
+  if (isOfBudget(event)) return budgeted(state, event);
+  const { type, data } = event;
   switch (type) {
     case 'AccountOpened':
       return { ...state, opened: true, tenant_id: data.tenant_id };
@@ -550,7 +596,7 @@ const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, Paym
     case 'CreditsHeld':
       return held(state, data);
     case 'HoldReleased':
-      return released(state, data.hold_id);
+      return released(state, data);
     case 'CreditsBurned':
       return burned(state, data);
   }

@@ -57,6 +57,7 @@ import {
   setBillingRate,
   type BillingConfigDeps,
 } from './money/billingConfig.ts';
+import { changeBudget, createBudget, listBudgets, removeBudget, type BudgetsDeps } from './money/budgets.ts';
 import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './money/billingDetails.ts';
 import { getReceipt, type ReceiptsDeps } from './money/receipts.ts';
 import { getStatement, listStatements, type StatementsDeps } from './money/statements.ts';
@@ -191,6 +192,7 @@ export type ApiDeps = AccountsDeps &
   BillingConfigDeps &
   BillingDetailsDeps &
   BooksDeps &
+  BudgetsDeps &
   CanonicalDeps &
   ConfigsDeps &
   CreditsDeps &
@@ -270,6 +272,10 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Billing: {
     addCredits,
+    changeBudget,
+    createBudget,
+    listBudgets,
+    removeBudget,
     chargeExamples,
     createBillingConfig,
     getBalance,

@@ -1,5 +1,6 @@
 import {
   type AccountEventOf,
+  type AccountRejection,
   accountStream,
   type HoldCredits,
   type ReleaseHold,
@@ -81,6 +82,24 @@ export const tooLittle = (required_credits: number, available_credits: number): 
     { required_credits, available_credits },
   );
 
+type Reached = Extract<AccountRejection, { readonly code: 'budget_reached' }>;
+
+/** Why a budget does not let work pass. */
+export const budgetSentence = (of: Reached): string => {
+  const { limit_credits, used_credits, held_credits, required_credits, resets_at } = of;
+  const spent = `${String(used_credits)} used and ${String(held_credits)} held of ${String(limit_credits)} credits`;
+  const next = resets_at === null ? 'It never begins anew' : `It begins anew at ${resets_at}`;
+  return (
+    `Budget ${of.budget_id} has ${spent}, and this needs ${String(required_credits)}. ${next}. ` +
+    'Ask for less work, or have the budget raised.'
+  );
+};
+
+const budgetReached = (rejection: Reached): WorkProblem => {
+  const { code, ...members } = rejection;
+  return workProblem(code, budgetSentence(rejection), members);
+};
+
 export const tooManyOpen = (open_max: number): WorkProblem =>
   workProblem('busy', `At most ${String(open_max)} operations of a tenant may wait or run at once.`);
 
@@ -102,8 +121,8 @@ export const holdCredits = async (
   const outcome = await accounts.execute({ type: 'HoldCredits', data, meta });
   if (outcome.kind === 'done') {
     const hold = outcome.state.holds.get(data.hold_id);
-    if (hold === undefined) throw new Error(`hold ${data.hold_id} is placed and not there`);
-    return { kind: 'held', hold };
+    // Its answer was lost, and the log has a refusal of it: asked again, it is told why.
+    return hold === undefined ? notNow('unknown') : { kind: 'held', hold };
   }
   if (outcome.kind !== 'rejected') return notNow(outcome.kind);
   const { rejection } = outcome;
@@ -120,6 +139,8 @@ export const holdCredits = async (
       return { kind: 'other_hold', isSame: isForRequest(outcome.state, data) };
     case 'credits_out_of_range':
       return misfit(['body'], `One movement is at most ${String(MOVEMENT_MAX)} credits: ask for less work.`);
+    case 'budget_reached':
+      return budgetReached(rejection);
     case 'too_many_open':
       return tooManyOpen(rejection.open_max);
     default:

@@ -122,7 +122,7 @@ export const dayOrTime = spelled(
   { type: 'string', description: '`YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.' },
 );
 
-const timeZoneIn = plainText(1, 64)
+export const timeZoneIn = plainText(1, 64)
   .refine(isTimeZone, {
     error: ({ input }) =>
       `Not a time zone of IANA; do you mean \`${closest(String(input), [...timeZoneNames()])}\`?`,

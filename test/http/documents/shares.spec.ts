@@ -34,6 +34,7 @@ const WITHOUT_CHILDREN = [
     'getDeferredRevenue',
     'getJournal',
     'adjustCredits',
+    ...['changeBudget', 'createBudget', 'listBudgets', 'removeBudget'],
     'transferCredits',
     'eraseTenant',
     'setPlan',
