@@ -489,7 +489,7 @@ export const prunableDeliveries = listing(
 /** Webhooks, and the messages sent or to be sent to each. */
 export const webhooksProjector: Projector = {
   name: 'webhooks',
-  version: 4,
+  version: 5,
   eventTypes: [
     ...TOLD_EVENTS,
     'CreditsBurned',

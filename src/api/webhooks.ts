@@ -462,6 +462,9 @@ const TOLD: Readonly<Record<WebhookEventType, string>> = {
   'credits.adjusted': 'A person gave the tenant credits, or took some back.',
   'balance.low': 'The balance fell below `low_balance_credits` of the webhook.',
   'balance.exhausted': 'The balance fell to zero.',
+  'budget.alert': 'Use and holds have reached a level of a budget: each level once a period.',
+  'budget.reached':
+    'Work was refused, for it does not fit a budget: each work once, and at most 20 in a period of a budget.',
   'free_pages.used_up': 'The last free page was used.',
   'key.created': 'The tenant has a new key.',
   'key.revoked': 'A key was revoked.',

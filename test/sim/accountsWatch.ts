@@ -8,6 +8,7 @@ import { accountCodec } from '../../src/writer/accountWriter.ts';
 import { asideKeyOf } from '../../src/writer/setAside.ts';
 import { actorOf, orderOf } from './actors.ts';
 import { openBook, type Reading, type Standing } from './book.ts';
+import { budgetBook } from './budgetBook.ts';
 import { TENANT } from './process.ts';
 import type { WatchDeps } from './told.ts';
 import { skewOf } from './worlds.ts';
@@ -38,6 +39,7 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer 
     },
   });
   const states = new Map<string, AccountState>();
+  const budgets = new Map<string, ReturnType<typeof budgetBook>>();
   let anyErased = false;
   const jobs = new Map<string, string | null>();
   const learned: ArtifactPublished['data'][] = [];
@@ -100,6 +102,9 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer 
       if (tenant === undefined) return;
       const state = evolve(states.get(tenant) ?? NEW_ACCOUNT, accountCodec.decode(event));
       states.set(tenant, state);
+      const spent = budgets.get(tenant) ?? budgetBook(say);
+      budgets.set(tenant, spent);
+      spent.see(event);
       book.compare('as the log has it', tenant, standingIn(state));
     },
     tenants: book.tenants,

@@ -8,6 +8,9 @@ import type {
   AuditRunningProblem,
   BatchNotFoundProblem,
   BodyTooLargeProblem,
+  BudgetNotFoundProblem,
+  BudgetReachedProblem,
+  BudgetReadOnlyProblem,
   BusyProblem,
   ChargeRequiredProblem,
   ConfigNotFoundProblem,
@@ -72,6 +75,7 @@ import type {
   StorageErrorProblem,
   TenantMismatchProblem,
   TenantNotFoundProblem,
+  TooManyBudgetsProblem,
   TooManyPagesProblem,
   TooManyWebhooksProblem,
   UnknownModelProviderProblem,
@@ -98,6 +102,9 @@ export type Problem =
   | AuditRunningProblem
   | BatchNotFoundProblem
   | BodyTooLargeProblem
+  | BudgetNotFoundProblem
+  | BudgetReachedProblem
+  | BudgetReadOnlyProblem
   | BusyProblem
   | ChargeRequiredProblem
   | ConfigNotFoundProblem
@@ -162,6 +169,7 @@ export type Problem =
   | StorageErrorProblem
   | TenantMismatchProblem
   | TenantNotFoundProblem
+  | TooManyBudgetsProblem
   | TooManyPagesProblem
   | TooManyWebhooksProblem
   | UnknownModelProviderProblem
