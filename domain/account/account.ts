@@ -20,7 +20,7 @@ import {
   opening,
   recall,
 } from './state.ts';
-import { scopesOf, scopeText } from './budgetTotals.ts';
+import { counts } from './budgetTotals.ts';
 import { changeBudget, removeBudget, setBudget } from './budgets.ts';
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
@@ -197,9 +197,9 @@ export const isConsistent = (state: AccountState): boolean => {
 
 /** Whether what each budget says is held is what open holds say. */
 const holdsCounted = ({ budgets, holds }: AccountState): boolean => {
-  if (budgets.size === 0) return true;
-  const sums = new Map<string, number>();
-  for (const hold of holds.values())
-    for (const scope of scopesOf(hold)) sums.set(scope, (sums.get(scope) ?? 0) + hold.credits);
-  return budgets.every(({ budget, held }) => held === (sums.get(scopeText(budget.scope)) ?? 0));
+  const open = [...holds.values()];
+  return budgets.every(
+    ({ budget, held }) =>
+      held === open.reduce((sum, hold) => (counts(budget, hold) ? sum + hold.credits : sum), 0),
+  );
 };

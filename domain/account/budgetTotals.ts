@@ -1,4 +1,3 @@
-import { Map as ImmutableMap } from 'immutable';
 import { asCredits, type Credits, minus, NO_CREDITS, plus } from '../kernel/amounts.ts';
 import { periodAt } from '../kernel/timeZones.ts';
 import {
@@ -33,15 +32,11 @@ export interface BudgetState {
   readonly refused: readonly string[];
 }
 
-/** The budgets of an account, with running totals. */
-export interface Budgets {
-  readonly budgets: ImmutableMap<string, BudgetState>;
-  /** IDs of the budgets of each scope, the oldest first. */
-  readonly budgetScopes: ImmutableMap<string, readonly string[]>;
-}
-
-/** An account without budgets. */
-export const NO_BUDGETS: Budgets = { budgets: ImmutableMap(), budgetScopes: ImmutableMap() };
+/**
+ * The budgets of an account: those of the narrowest scope first, of one kind of scope the oldest. A plain array: there
+ * are few, and every hold and burn walks through them.
+ */
+export type Budgets = readonly BudgetState[];
 
 /** A hold, a burn, or what asks for one: what it is for. Holds of older releases do not say it. */
 export interface Scoped {
@@ -51,34 +46,28 @@ export interface Scoped {
   readonly tags?: Readonly<Record<string, string>> | undefined;
 }
 
-const WHOLE_TENANT = 'tenant';
-const keyScope = (id: string): string => `key ${id}`;
-const taskScope = (id: string): string => `task ${id}`;
-const projectScope = (id: string): string => `project ${id}`;
-const tagScope = (name: string, value: string): string => `tag ${name} ${value}`;
-
-/** A scope as one text. */
-export const scopeText = ({ key_id, project_id, task_id, tag }: BudgetScope): string => {
-  if (key_id !== undefined) return keyScope(key_id);
-  if (task_id !== undefined) return taskScope(task_id);
-  if (tag !== undefined) return tagScope(tag.name, tag.value);
-  return project_id === undefined ? WHOLE_TENANT : projectScope(project_id);
-};
-
-/** All scopes that something belongs to, the narrowest first. */
-export const scopesOf = ({ project_id, task_id, api_key_id, tags }: Scoped): readonly string[] => {
-  const scopes: string[] = [];
-  if (api_key_id != null) scopes.push(keyScope(api_key_id));
-  if (task_id !== undefined) scopes.push(taskScope(task_id));
-  for (const name in tags) scopes.push(tagScope(name, tags[name] ?? ''));
-  if (project_id !== undefined) scopes.push(projectScope(project_id));
-  scopes.push(WHOLE_TENANT);
-  return scopes;
-};
-
 /** Whether a budget counts it. */
-export const counts = ({ scope }: Pick<BudgetSet, 'scope'>, of: Scoped): boolean =>
-  scopesOf(of).includes(scopeText(scope));
+export const counts = ({ scope }: Pick<BudgetSet, 'scope'>, of: Scoped): boolean => {
+  if (scope.key_id !== undefined) return scope.key_id === of.api_key_id;
+  if (scope.task_id !== undefined) return scope.task_id === of.task_id;
+  if (scope.tag !== undefined) return of.tags?.[scope.tag.name] === scope.tag.value;
+  return scope.project_id === undefined || scope.project_id === of.project_id;
+};
+
+/** Whether it is all work of the tenant. */
+export const isWhole = ({ scope }: Pick<BudgetSet, 'scope'>): boolean => Object.keys(scope).length === 0;
+
+const NARROWEST = ['key_id', 'task_id', 'tag', 'project_id'] as const;
+
+/** The place of a kind of scope among the others: 0 is the narrowest. */
+const widthOf = (scope: BudgetScope): number => {
+  const at = NARROWEST.findIndex((name) => scope[name] !== undefined);
+  return at === -1 ? NARROWEST.length : at;
+};
+
+/** A budget by its ID. */
+export const budgetIn = (budgets: Budgets, id: string): BudgetState | undefined =>
+  budgets.find(({ budget }) => budget.budget_id === id);
 
 /** The first whole number of credits at or above a part of a limit, exactly. */
 const levelOf = (level: number, limit: Credits): Level => {
@@ -100,103 +89,63 @@ export const budgetAt = (state: BudgetState, at: string): BudgetState =>
     ? state
     : { ...state, ...periodOf(state.budget, at), used: NO_CREDITS, alerted: [], refused: [] };
 
-/** The budgets that count something, the narrowest first, of one scope the oldest first. */
-export const budgetsOf = ({ budgets, budgetScopes }: Budgets, of: Scoped): readonly BudgetState[] => {
-  const found: BudgetState[] = [];
-  for (const scope of scopesOf(of))
-    for (const id of budgetScopes.get(scope) ?? []) {
-      const state = budgets.get(id);
-      if (state !== undefined) found.push(state);
-    }
-  return found;
-};
-
-/** Budgets after something moved those that count it. */
-const moved = (
-  state: Budgets,
-  { of, at }: { readonly of: Scoped; readonly at: string },
-  move: (budget: BudgetState) => Partial<BudgetState>,
-): Budgets['budgets'] => {
-  let { budgets } = state;
-  for (const one of budgetsOf(state, of)) {
-    const now = budgetAt(one, at);
-    budgets = budgets.set(one.budget.budget_id, { ...now, ...move(now) });
-  }
-  return budgets;
-};
-
 type Amount = Scoped & { readonly credits: Credits };
 
-/** Budgets after a hold. Free pages count for nothing. */
-export const budgetsHeld = (state: Budgets, hold: Amount, at: string): Budgets['budgets'] =>
-  state.budgets.size === 0 || hold.credits === NO_CREDITS
-    ? state.budgets
-    : moved(state, { of: hold, at }, ({ held }) => ({ held: plus(held, hold.credits) }));
+/** Moves a sum of each budget that counts something, in the period of its time. Free pages count for nothing. */
+const moved = (
+  budgets: Budgets,
+  { of, at }: { readonly of: Amount; readonly at: string },
+  move: (budget: BudgetState) => BudgetState,
+): Budgets =>
+  budgets.length === 0 || of.credits === NO_CREDITS
+    ? budgets
+    : budgets.map((one) => (counts(one.budget, of) ? move(budgetAt(one, at)) : one));
+
+/** Budgets after a hold. */
+export const budgetsHeld = (budgets: Budgets, hold: Amount, at: string): Budgets =>
+  moved(budgets, { of: hold, at }, (one) => ({ ...one, held: plus(one.held, hold.credits) }));
 
 /** Budgets after a hold was closed: by a burn, or unspent. */
-export const budgetsFreed = (state: Budgets, hold: Amount, at: string): Budgets['budgets'] =>
-  state.budgets.size === 0 || hold.credits === NO_CREDITS
-    ? state.budgets
-    : moved(state, { of: hold, at }, ({ held }) => ({ held: minus(held, hold.credits) }));
+export const budgetsFreed = (budgets: Budgets, hold: Amount, at: string): Budgets =>
+  moved(budgets, { of: hold, at }, (one) => ({ ...one, held: minus(one.held, hold.credits) }));
 
-/** Budgets after a burn, in the period of its time. */
-export const budgetsUsed = (state: Budgets, burn: Amount, at: string): Budgets['budgets'] =>
-  state.budgets.size === 0 || burn.credits === NO_CREDITS
-    ? state.budgets
-    : moved(state, { of: burn, at }, ({ used }) => ({ used: plus(used, burn.credits) }));
+/** Budgets after a burn. */
+export const budgetsUsed = (budgets: Budgets, burn: Amount, at: string): Budgets =>
+  moved(budgets, { of: burn, at }, (one) => ({ ...one, used: plus(one.used, burn.credits) }));
 
 /** Budgets after one was made or changed. A new one counts what is held, and what is used from now on. */
-export const budgetPut = (
-  { budgets, budgetScopes }: Budgets,
-  data: BudgetSet,
-  held: () => Credits,
-): Budgets => {
-  const id = data.budget_id;
-  const before = budgets.get(id);
+export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits): Budgets => {
   const levels = data.alert_at.map((level) => levelOf(level, data.limit_credits));
+  const before = budgetIn(budgets, data.budget_id);
   if (before !== undefined) {
-    const now = budgetAt(before, data.set_at);
-    return { budgets: budgets.set(id, { ...now, budget: data, levels, refused: [] }), budgetScopes };
+    const now: BudgetState = { ...budgetAt(before, data.set_at), budget: data, levels, refused: [] };
+    return budgets.map((one) => (one === before ? now : one));
   }
-  const scope = scopeText(data.scope);
   const made: BudgetState = {
     ...{ budget: data, created_at: data.set_at, levels, alerted: [], refused: [] },
     ...periodOf(data, data.set_at),
     ...{ used: NO_CREDITS, held: held() },
   };
-  return {
-    budgets: budgets.set(id, made),
-    budgetScopes: budgetScopes.set(scope, [...(budgetScopes.get(scope) ?? []), id]),
-  };
+  const width = widthOf(data.scope);
+  const at = budgets.findIndex(({ budget }) => widthOf(budget.scope) > width);
+  return at === -1 ? [...budgets, made] : budgets.toSpliced(at, 0, made);
 };
 
 /** Budgets without one. */
-export const budgetTaken = ({ budgets, budgetScopes }: Budgets, id: string): Budgets => {
-  const budget = budgets.get(id)?.budget;
-  if (budget === undefined) return { budgets, budgetScopes };
-  const scope = scopeText(budget.scope);
-  const others = (budgetScopes.get(scope) ?? []).filter((other) => other !== id);
-  return {
-    budgets: budgets.delete(id),
-    budgetScopes: others.length === 0 ? budgetScopes.delete(scope) : budgetScopes.set(scope, others),
-  };
-};
+export const budgetTaken = (budgets: Budgets, id: string): Budgets =>
+  budgets.filter(({ budget }) => budget.budget_id !== id);
 
 const told = (
-  budgets: Budgets['budgets'],
+  budgets: Budgets,
   { id, at }: { readonly id: string; readonly at: string },
-  tell: (budget: BudgetState) => Partial<BudgetState>,
-): Budgets['budgets'] => {
-  const state = budgets.get(id);
-  if (state === undefined) return budgets;
-  const now = budgetAt(state, at);
-  return budgets.set(id, { ...now, ...tell(now) });
-};
+  tell: (budget: BudgetState) => BudgetState,
+): Budgets => budgets.map((one) => (one.budget.budget_id === id ? tell(budgetAt(one, at)) : one));
 
 /** Budgets after one has said that a level was reached. */
-export const budgetAlertTold = (budgets: Budgets['budgets'], data: BudgetAlerted): Budgets['budgets'] =>
-  told(budgets, { id: data.budget_id, at: data.alerted_at }, ({ alerted }) => ({
-    alerted: [...alerted, data.level],
+export const budgetAlertTold = (budgets: Budgets, data: BudgetAlerted): Budgets =>
+  told(budgets, { id: data.budget_id, at: data.alerted_at }, (one) => ({
+    ...one,
+    alerted: [...one.alerted, data.level],
   }));
 
 /** What tells refused work from other: the key of a charge, or the ID of the operation. */
@@ -208,9 +157,10 @@ export const isToldRefused = ({ refused }: BudgetState, name: string): boolean =
   refused.length >= REFUSALS_KEPT_MAX || refused.includes(name);
 
 /** Budgets after one has refused work. */
-export const budgetRefusalTold = (budgets: Budgets['budgets'], data: BudgetReached): Budgets['budgets'] =>
-  told(budgets, { id: data.budget_id, at: data.refused_at }, ({ refused }) => ({
-    refused: [...refused, refusedName(data)],
+export const budgetRefusalTold = (budgets: Budgets, data: BudgetReached): Budgets =>
+  told(budgets, { id: data.budget_id, at: data.refused_at }, (one) => ({
+    ...one,
+    refused: [...one.refused, refusedName(data)],
   }));
 
 /** Credits that a budget has left, below 0 where more was held or burned before it was as small as it is. */

@@ -10,13 +10,14 @@ import {
 } from './budgetMessages.ts';
 import {
   budgetAt,
+  budgetIn,
   type BudgetState,
-  budgetsOf,
+  counts,
   isToldRefused,
+  isWhole,
   leftOf,
-  type Scoped,
   refusedName,
-  scopeText,
+  type Scoped,
 } from './budgetTotals.ts';
 import type { AccountEvent, AccountRejection } from './messages.ts';
 import { type AccountState, opening } from './state.ts';
@@ -27,22 +28,23 @@ type BudgetDecision = Decision<AccountEvent, AccountRejection>;
  * The budget that says how far a key may raise its own: the least of the whole tenant that refuses, and has the same
  * period in the same zone.
  */
-export const parentOf = ({ budgets, budgetScopes }: AccountState, of: BudgetSet): BudgetSet | undefined => {
-  const scope = scopeText({});
-  if (scopeText(of.scope) === scope) return undefined;
+export const parentOf = ({ budgets }: AccountState, of: BudgetSet): BudgetSet | undefined => {
+  if (isWhole(of)) return undefined;
   let least: BudgetSet | undefined;
-  for (const id of budgetScopes.get(scope) ?? []) {
-    const one = budgets.get(id)?.budget;
+  for (const { budget: one } of budgets) {
     const isParent =
-      one?.on_reached === 'refuse' && one.period === of.period && one.time_zone === of.time_zone;
+      isWhole(one) &&
+      one.on_reached === 'refuse' &&
+      one.period === of.period &&
+      one.time_zone === of.time_zone;
     if (isParent && (least === undefined || one.limit_credits < least.limit_credits)) least = one;
   }
   return least;
 };
 
 /** A key with a budget of its own manages none: it could lift what it is held to. */
-const mayOnlyRead = ({ budgetScopes }: AccountState, byKeyId: string | null): boolean =>
-  byKeyId !== null && budgetScopes.has(scopeText({ key_id: byKeyId }));
+const mayOnlyRead = ({ budgets }: AccountState, byKeyId: string | null): boolean =>
+  byKeyId !== null && budgets.some(({ budget }) => budget.scope.key_id === byKeyId);
 
 const readOnly = (parent?: BudgetSet): BudgetDecision =>
   reject({ code: 'budget_read_only', parent_limit_credits: parent?.limit_credits ?? null });
@@ -50,9 +52,9 @@ const readOnly = (parent?: BudgetSet): BudgetDecision =>
 /** Makes a budget. The same again does nothing. */
 export const setBudget = (state: AccountState, { data, meta }: SetBudget): BudgetDecision => {
   const { tenant_id, by_key_id, ...budget } = data;
-  if (state.budgets.has(budget.budget_id)) return accept();
+  if (budgetIn(state.budgets, budget.budget_id) !== undefined) return accept();
   if (mayOnlyRead(state, by_key_id)) return readOnly();
-  if (state.budgets.size >= BUDGETS_MAX) return reject({ code: 'too_many_budgets', max_budgets: BUDGETS_MAX });
+  if (state.budgets.length >= BUDGETS_MAX) return reject({ code: 'too_many_budgets', max_budgets: BUDGETS_MAX });
   return accept(...opening(state, tenant_id, meta), {
     type: 'BudgetSet',
     data: { ...budget, set_at: meta.now },
@@ -73,7 +75,7 @@ const isOwnRaise = (
 /** Changes a budget; what it counts stays. */
 export const changeBudget = (state: AccountState, { data, meta }: ChangeBudget): BudgetDecision => {
   const { tenant_id: _, by_key_id, budget_id, ...changed } = data;
-  const before = state.budgets.get(budget_id)?.budget;
+  const before = budgetIn(state.budgets, budget_id)?.budget;
   if (before === undefined) return reject({ code: 'budget_not_found' });
   const parent = parentOf(state, before);
   if (mayOnlyRead(state, by_key_id) && !isOwnRaise(before, data, parent)) return readOnly(parent);
@@ -85,7 +87,7 @@ export const changeBudget = (state: AccountState, { data, meta }: ChangeBudget):
 /** Removes a budget, and all that it counted. */
 export const removeBudget = (state: AccountState, { data, meta }: RemoveBudget): BudgetDecision => {
   const { budget_id, by_key_id } = data;
-  if (!state.budgets.has(budget_id)) return reject({ code: 'budget_not_found' });
+  if (budgetIn(state.budgets, budget_id) === undefined) return reject({ code: 'budget_not_found' });
   if (mayOnlyRead(state, by_key_id)) return readOnly();
   return accept({ type: 'BudgetRemoved', data: { budget_id, removed_at: meta.now } });
 };
@@ -138,8 +140,9 @@ export const refusedByBudget = (
   asking: Asking,
   { now }: CommandMeta,
 ): BudgetDecision | undefined => {
-  if (state.budgets.size === 0 || asking.credits === NO_CREDITS) return undefined;
-  for (const found of budgetsOf(state, asking)) {
+  if (asking.credits === NO_CREDITS) return undefined;
+  for (const found of state.budgets) {
+    if (!counts(found.budget, asking)) continue;
     const budget = budgetAt(found, now);
     if (budget.budget.on_reached === 'notify' || asking.credits <= leftOf(budget)) continue;
     const data = reachedBy(budget, asking, now);
@@ -174,10 +177,12 @@ export const withAlerts = (
   after: (state: AccountState, event: AccountEvent) => AccountState,
 ): readonly AccountEvent[] => {
   const { credits, created_at } = event.data;
-  if (state.budgets.size === 0 || credits === NO_CREDITS) return [event];
-  const before = budgetsOf(state, event.data);
+  if (credits === NO_CREDITS) return [event];
   // Most are far from any level: then nothing more has to be worked out.
-  if (!before.some((one) => isNear(budgetAt(one, created_at), credits))) return [event];
-  const counting = budgetsOf(after(state, event), event.data);
+  const isAny = state.budgets.some(
+    (one) => counts(one.budget, event.data) && isNear(budgetAt(one, created_at), credits),
+  );
+  if (!isAny) return [event];
+  const counting = after(state, event).budgets.filter(({ budget }) => counts(budget, event.data));
   return [event, ...counting.flatMap((budget) => levelsReached(budget, created_at))];
 };

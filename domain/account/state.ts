@@ -10,7 +10,6 @@ import {
   budgetsUsed,
   budgetTaken,
   counts,
-  NO_BUDGETS,
 } from './budgetTotals.ts';
 import { type AccountEvent, type AccountEventOf, paymentKey, type Plan } from './messages.ts';
 import { type CommandMeta, type EarlierEvents, EventsNeeded } from '../kernel/decider.ts';
@@ -53,7 +52,7 @@ export const RELEASED = '';
  * Sales, refunds, adjustments and charges are those of late and those that were read again: `history` knows where all
  * of them are in the log, so none takes effect twice. Ask by `paymentAt`, `saleOfGrant` and the like, never the maps.
  */
-export interface AccountState extends Budgets {
+export interface AccountState {
   readonly opened: boolean;
   readonly tenant_id: string | null;
   readonly plan: Plan;
@@ -91,10 +90,10 @@ export interface AccountState extends Budgets {
   readonly closed: ImmutableMap<string, string>;
   /** Holds closed so far. */
   readonly closed_count: number;
+  readonly budgets: Budgets;
 }
 
 export const NEW_ACCOUNT: AccountState = {
-  ...NO_BUDGETS,
   opened: false,
   tenant_id: null,
   plan: 'free',
@@ -121,6 +120,7 @@ export const NEW_ACCOUNT: AccountState = {
   operations: ImmutableMap(),
   closed: ImmutableMap(),
   closed_count: 0,
+  budgets: [],
 };
 
 /** Credits that a command may take: balance − open holds. */
@@ -459,7 +459,7 @@ const held = (state: AccountState, hold: Data<'CreditsHeld'>): AccountState => (
   free_pages_held: state.free_pages_held + hold.free_pages,
   holds: state.holds.set(hold.hold_id, hold),
   operations: state.operations.set(hold.operation_id, hold.hold_id),
-  budgets: budgetsHeld(state, hold, hold.created_at),
+  budgets: budgetsHeld(state.budgets, hold, hold.created_at),
 });
 
 /** Gives back what a hold had set aside; unknown holds change nothing. */
@@ -471,7 +471,7 @@ const withoutHold = (state: AccountState, holdId: string, at: string): AccountSt
     held: minus(state.held, hold.credits),
     free_pages_held: state.free_pages_held - hold.free_pages,
     holds: state.holds.delete(holdId),
-    budgets: budgetsFreed(state, hold, at),
+    budgets: budgetsFreed(state.budgets, hold, at),
   };
 };
 
@@ -526,7 +526,7 @@ const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState 
     used: plus(open.used, burn.credits),
     free_pages_used: open.free_pages_used + burn.free_pages,
     charges: keptBy(open.charges, burn),
-    budgets: budgetsUsed(open, burn, burn.created_at),
+    budgets: budgetsUsed(open.budgets, burn, burn.created_at),
   };
 };
 
@@ -539,9 +539,9 @@ type BudgetEvent = AccountEventOf<'BudgetSet' | 'BudgetRemoved' | 'BudgetAlerted
 const budgeted = (state: AccountState, { type, data }: BudgetEvent): AccountState => {
   switch (type) {
     case 'BudgetSet':
-      return { ...state, ...budgetPut(state, data, heldFor(state, data)) };
+      return { ...state, budgets: budgetPut(state.budgets, data, heldFor(state, data)) };
     case 'BudgetRemoved':
-      return { ...state, ...budgetTaken(state, data.budget_id) };
+      return { ...state, budgets: budgetTaken(state.budgets, data.budget_id) };
     case 'BudgetAlerted':
       return { ...state, budgets: budgetAlertTold(state.budgets, data) };
     case 'BudgetReached':

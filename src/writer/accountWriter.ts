@@ -39,7 +39,7 @@ export const accountSnapshots = (
   proof: accountProof,
   everyEvents,
   sizeOf: ({ holds, budgets, history }) =>
-    holds.size + HOLDS_A_BUDGET * budgets.size + history.latestCount / NAMES_A_HOLD,
+    holds.size + HOLDS_A_BUDGET * budgets.length + history.latestCount / NAMES_A_HOLD,
   // A hold has 300 bytes at least: more of them never fit into one event of a log.
   sizeMax: 3_000,
 });

@@ -8,7 +8,7 @@ import {
   onReached,
 } from '../../../domain/account/budgetMessages.ts';
 import { parentOf } from '../../../domain/account/budgets.ts';
-import { budgetAt, type BudgetState } from '../../../domain/account/budgetTotals.ts';
+import { budgetAt, budgetIn, type BudgetState } from '../../../domain/account/budgetTotals.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import type { Clock } from '../../../domain/ports/log.ts';
@@ -164,7 +164,7 @@ const shown = (
 };
 
 const shownOf = (account: AccountState, budgetId: string, now: string): z.input<typeof budgetOut> => {
-  const state = account.budgets.get(budgetId);
+  const state = budgetIn(account.budgets, budgetId);
   if (state === undefined) throw new Error(`budget ${budgetId} was written and is not in its account`);
   return shown(account, state, now);
 };
@@ -223,7 +223,7 @@ export const listBudgets = get(
     const account = await accounts.stateOf(tenant_id, 0);
     if (!account.opened) throw tenantNotFound();
     const as_of = clock.now();
-    const states = [...account.budgets.values()].sort((a, b) =>
+    const states = account.budgets.toSorted((a, b) =>
       a.created_at === b.created_at
         ? a.budget.budget_id.localeCompare(b.budget.budget_id)
         : a.created_at.localeCompare(b.created_at),

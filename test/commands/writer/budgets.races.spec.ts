@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { budgetIn } from '../../../domain/account/budgetTotals.ts';
 import { accountStream } from '../../../domain/account/messages.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import { accountCodec, accountWriter } from '../../../src/writer/accountWriter.ts';
@@ -35,7 +36,7 @@ for (const { name, open } of LOGS)
           const events = await eventsOf(log.store, accountStream(tenant));
           expect(budgetFindings(events)).to.deep.equal([]);
           const { budgets } = await writers[1]!.stateOf(tenant, 0);
-          const { used = 0, held = 0 } = budgets.get('bgt_1') ?? {};
+          const { used = 0, held = 0 } = budgetIn(budgets, 'bgt_1') ?? {};
           expect(used + held).to.equal(ROOM * EACH);
         }
         await log.dispose();

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { BUDGETS_MAX, REFUSALS_KEPT_MAX } from '../../../domain/account/budgetMessages.ts';
+import { budgetIn } from '../../../domain/account/budgetTotals.ts';
 import { account } from '../../../domain/account/account.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import { periodAt } from '../../../domain/kernel/timeZones.ts';
@@ -150,8 +151,8 @@ describe('budgets of keys, projects, tasks and tags', () => {
       ...[RICH, work(30, { hold_id: 'h0' }), old, budget()],
       budget({ budget_id: 'bgt_2', scope: { project_id: 'claims' } }),
     ]);
-    expect(made.budgets.get('bgt_1')?.held).to.equal(90);
-    expect(made.budgets.get('bgt_2')?.held).to.equal(30);
+    expect(budgetIn(made.budgets, 'bgt_1')?.held).to.equal(90);
+    expect(budgetIn(made.budgets, 'bgt_2')?.held).to.equal(30);
   });
 
   it('are at most so many', () => {
@@ -294,8 +295,8 @@ describe('a budget that refuses', () => {
           const before = state;
           const decision = account.decide(state, at(new Date(now).toISOString(), command));
           if (decision.kind === 'accepted') state = decision.events.reduce(account.evolve, state);
-          for (const [id, { budget: of, used, held }] of state.budgets) {
-            const was = before.budgets.get(id)!;
+          for (const { budget: of, used, held } of state.budgets) {
+            const was = budgetIn(before.budgets, of.budget_id)!;
             const isMore = used + held > was.used + was.held;
             if (isMore) expect(used + held, `after step ${index}`).to.be.at.most(of.limit_credits);
             const counted = [...state.holds.values()].filter(
