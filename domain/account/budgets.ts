@@ -54,7 +54,8 @@ export const setBudget = (state: AccountState, { data, meta }: SetBudget): Budge
   const { tenant_id, by_key_id, ...budget } = data;
   if (budgetIn(state.budgets, budget.budget_id) !== undefined) return accept();
   if (mayOnlyRead(state, by_key_id)) return readOnly();
-  if (state.budgets.length >= BUDGETS_MAX) return reject({ code: 'too_many_budgets', max_budgets: BUDGETS_MAX });
+  if (state.budgets.length >= BUDGETS_MAX)
+    return reject({ code: 'too_many_budgets', max_budgets: BUDGETS_MAX });
   return accept(...opening(state, tenant_id, meta), {
     type: 'BudgetSet',
     data: { ...budget, set_at: meta.now },

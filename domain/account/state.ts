@@ -531,8 +531,10 @@ const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState 
 };
 
 /** What is held now of what a budget counts. */
-const heldFor = ({ holds }: AccountState, budget: Data<'BudgetSet'>) => (): Credits =>
-  holds.reduce((sum, hold) => (counts(budget, hold) ? plus(sum, hold.credits) : sum), NO_CREDITS);
+const heldFor =
+  ({ holds }: AccountState, budget: Data<'BudgetSet'>) =>
+  (): Credits =>
+    holds.reduce((sum, hold) => (counts(budget, hold) ? plus(sum, hold.credits) : sum), NO_CREDITS);
 
 type BudgetEvent = AccountEventOf<'BudgetSet' | 'BudgetRemoved' | 'BudgetAlerted' | 'BudgetReached'>;
 

@@ -157,8 +157,7 @@ export type CalendarPeriod = 'day' | 'week' | 'month';
 const periodDays = (period: CalendarPeriod, day: string): readonly [first: string, next: string] => {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];
   const dayText = (ms: number) => textOf(ms).slice(0, 10);
-  if (period === 'month')
-    return [dayText(Date.UTC(year, month - 1, 1)), dayText(Date.UTC(year, month, 1))];
+  if (period === 'month') return [dayText(Date.UTC(year, month - 1, 1)), dayText(Date.UTC(year, month, 1))];
   const at = Date.UTC(year, month - 1, date);
   const first = period === 'day' ? at : at - ((new Date(at).getUTCDay() + 6) % 7) * DAY_MS;
   return [dayText(first), dayText(first + (period === 'day' ? 1 : 7) * DAY_MS)];

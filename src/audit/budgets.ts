@@ -1,6 +1,6 @@
 import { REFUSALS_KEPT_MAX } from '../../domain/account/budgetMessages.ts';
 import { periodAt } from '../../domain/kernel/timeZones.ts';
-import type { AuditedEvent, AuditedEventOf } from './auditedEvent.ts';
+import { type AuditedEvent, type AuditedEventOf, byType } from './auditedEvent.ts';
 import { type Findings, wrong } from './findings.ts';
 
 type Budget = AuditedEventOf<'BudgetSet'>['data'];
@@ -55,7 +55,8 @@ const turnTo = (book: BudgetBook, at: string): BudgetBook => {
 };
 
 const isReached = (book: BudgetBook, level: number): boolean =>
-  BigInt(book.used + book.held) * 1000n >= BigInt(Math.round(level * 1000)) * BigInt(book.budget.limit_credits);
+  BigInt(book.used + book.held) * 1000n >=
+  BigInt(Math.round(level * 1000)) * BigInt(book.budget.limit_credits);
 
 const alertName = (id: string, level: number): string => `${id} at ${String(level)}`;
 
@@ -73,7 +74,11 @@ const take = (event: AuditedEventOf<'CreditsHeld'>, findings: Findings, { budget
     const total = book.used + book.held + credits;
     const { budget_id, limit_credits, on_reached } = book.budget;
     if (on_reached === 'refuse' && total > limit_credits)
-      wrong(findings, 'budget', event)(`It does not fit budget ${budget_id}.`, `at most ${limit_credits}`, total);
+      wrong(findings, 'budget', event)(
+        `It does not fit budget ${budget_id}.`,
+        `at most ${limit_credits}`,
+        total,
+      );
     book.held += credits;
     expectAlerts(budgets, book);
   }
@@ -96,7 +101,11 @@ const use = (event: AuditedEventOf<'CreditsBurned'>, findings: Findings, account
     const total = book.used + book.held + credits;
     const { budget_id, limit_credits, on_reached } = book.budget;
     if (hold_id === null && on_reached === 'refuse' && total > limit_credits)
-      wrong(findings, 'budget', event)(`It does not fit budget ${budget_id}.`, `at most ${limit_credits}`, total);
+      wrong(findings, 'budget', event)(
+        `It does not fit budget ${budget_id}.`,
+        `at most ${limit_credits}`,
+        total,
+      );
     book.used += credits;
     expectAlerts(account.budgets, book);
   }
@@ -143,13 +152,15 @@ const checkStanding = (
     limit_credits: book.budget.limit_credits,
     used_credits: book.used,
     held_credits: book.held,
+    ...('resets_at' in data && { resets_at: book.until }),
   };
+  const said = data as Readonly<Partial<typeof known>>;
   for (const member of Object.keys(known) as (keyof typeof known)[])
-    if (data[member] !== known[member])
+    if (said[member] !== known[member])
       wrong(findings, 'budget', event)(
         `Its ${member} is not that of budget ${data.budget_id} at this time.`,
         known[member] ?? 'none',
-        data[member] ?? 'none',
+        said[member] ?? 'none',
       );
 };
 
@@ -175,8 +186,6 @@ const reached = (event: AuditedEventOf<'BudgetReached'>, findings: Findings, acc
   checkStanding(event, findings, book);
   const say = wrong(findings, 'budget', event);
   const { budget_id, limit_credits, on_reached } = book.budget;
-  if (data.resets_at !== book.until)
-    say(`Budget ${budget_id} begins anew at another time.`, book.until ?? 'never', data.resets_at ?? 'never');
   const total = book.used + book.held + data.required_credits;
   if (on_reached === 'notify' || total <= limit_credits || data.required_credits === 0)
     say(`Budget ${budget_id} refuses what it lets pass.`, `more than ${limit_credits}`, total);
@@ -192,34 +201,33 @@ const removed = (event: AuditedEventOf<'BudgetRemoved'>, findings: Findings, acc
 };
 
 /** Alerts follow at once what they are of. */
-const checkDue = (event: AuditedEvent, findings: Findings, { tenant_id, budgets: { due } }: Account): void => {
+const checkDue = (
+  event: AuditedEvent,
+  findings: Findings,
+  { tenant_id, budgets: { due } }: Account,
+): void => {
   if (due.size === 0 || event.type === 'BudgetAlerted') return;
   const missing = [...due].join(', ');
   wrong(findings, 'budget', event)(`${tenant_id} was not told of a level before this: budget ${missing}.`);
   due.clear();
 };
 
-const isTaking = ({ type }: AuditedEvent): boolean => type === 'CreditsHeld' || type === 'CreditsBurned';
+const count = byType<[Findings, Account]>({
+  CreditsHeld: (event, findings, account) => {
+    if (event.data.credits > 0) take(event, findings, account);
+  },
+  HoldReleased: ({ data }, _, account) => free(account, data.hold_id, data.released_at),
+  CreditsBurned: use,
+  BudgetSet: set,
+  BudgetRemoved: removed,
+  BudgetAlerted: alerted,
+  BudgetReached: reached,
+});
 
 /** Counts an event of an account for its budgets, before the hold that it closes is taken off. */
 export const checkBudgets = (event: AuditedEvent, findings: Findings, account: Account): void => {
-  if (account.budgets.open.size === 0 && event.type !== 'BudgetSet' && !('budget_id' in event.data)) return;
+  if (account.budgets.open.size === 0 && !('budget_id' in event.data)) return;
   checkDue(event, findings, account);
-  if (isTaking(event) || 'budget_id' in event.data) findings.checked('budget');
-  switch (event.type) {
-    case 'CreditsHeld':
-      return event.data.credits === 0 ? undefined : take(event, findings, account);
-    case 'HoldReleased':
-      return free(account, event.data.hold_id, event.data.released_at);
-    case 'CreditsBurned':
-      return use(event, findings, account);
-    case 'BudgetSet':
-      return set(event, findings, account);
-    case 'BudgetRemoved':
-      return removed(event, findings, account);
-    case 'BudgetAlerted':
-      return alerted(event, findings, account);
-    case 'BudgetReached':
-      return reached(event, findings, account);
-  }
+  findings.checked('budget');
+  count(event, findings, account);
 };

@@ -112,6 +112,24 @@ const isForRequest = (
   return fingerprint !== undefined && open?.fingerprint === fingerprint && open.pages === pages;
 };
 
+/** Why an account does not hold, as an answer. */
+const refusalOf = (rejection: AccountRejection): WorkProblem => {
+  switch (rejection.code) {
+    case 'plan_required':
+      return planRequired(rejection.plan);
+    case 'insufficient_credits':
+      return tooLittle(rejection.required_credits, rejection.available_credits);
+    case 'credits_out_of_range':
+      return misfit(['body'], `One movement is at most ${String(MOVEMENT_MAX)} credits: ask for less work.`);
+    case 'budget_reached':
+      return budgetReached(rejection);
+    case 'too_many_open':
+      return tooManyOpen(rejection.open_max);
+    default:
+      throw new Error(`a hold was rejected with ${rejection.code}`);
+  }
+};
+
 /** Sets credits aside, free pages first. The same hold again changes nothing. */
 export const holdCredits = async (
   { accounts }: Pick<HoldDeps, 'accounts'>,
@@ -125,27 +143,12 @@ export const holdCredits = async (
     return hold === undefined ? notNow('unknown') : { kind: 'held', hold };
   }
   if (outcome.kind !== 'rejected') return notNow(outcome.kind);
-  const { rejection } = outcome;
-  switch (rejection.code) {
-    case 'plan_required':
-      return planRequired(rejection.plan);
-    case 'insufficient_credits':
-      return tooLittle(rejection.required_credits, rejection.available_credits);
-    case 'hold_not_open': {
-      const isBilled = outcome.state.operations.get(data.operation_id) !== RELEASED;
-      return { kind: 'hold_not_open', isBilled };
-    }
-    case 'idempotency_key_reused':
-      return { kind: 'other_hold', isSame: isForRequest(outcome.state, data) };
-    case 'credits_out_of_range':
-      return misfit(['body'], `One movement is at most ${String(MOVEMENT_MAX)} credits: ask for less work.`);
-    case 'budget_reached':
-      return budgetReached(rejection);
-    case 'too_many_open':
-      return tooManyOpen(rejection.open_max);
-    default:
-      throw new Error(`a hold was rejected with ${rejection.code}`);
-  }
+  const { rejection, state } = outcome;
+  if (rejection.code === 'hold_not_open')
+    return { kind: 'hold_not_open', isBilled: state.operations.get(data.operation_id) !== RELEASED };
+  if (rejection.code === 'idempotency_key_reused')
+    return { kind: 'other_hold', isSame: isForRequest(state, data) };
+  return refusalOf(rejection);
 };
 
 /**

@@ -34,7 +34,12 @@ const STORY: readonly AccountCommand[] = [
   adjust(10_000),
   work(5, 'before'),
   budget(),
-  budget({ budget_id: 'tag', scope: { tag: { name: 'team', value: 'a' } }, on_reached: 'notify', alert_at: [0.5] }),
+  budget({
+    budget_id: 'tag',
+    scope: { tag: { name: 'team', value: 'a' } },
+    on_reached: 'notify',
+    alert_at: [0.5],
+  }),
   work(60, 'h1'),
   done(50, 'h1'),
   work(46, 'h2'),
@@ -57,7 +62,7 @@ describe('the audit of budgets', () => {
     const writer = accountWriter({ store });
     for (const [n, command] of STORY.entries()) {
       const command_id = `2f1c6f0e-7a8b-4c8d-9e10-${String(n).padStart(12, '0')}`;
-      const outcome = await writer.execute({ ...command, meta: { ...command.meta, command_id } } as AccountCommand);
+      const outcome = await writer.execute({ ...command, meta: { ...command.meta, command_id } });
       expect(outcome.kind, `step ${n}`).to.be.oneOf(['done', 'rejected']);
     }
     events = await eventsOf(store, accountStream(TENANT));
@@ -68,9 +73,7 @@ describe('the audit of budgets', () => {
   const changed = (type: string, members: JsonObject, nth = 0): readonly RecordedEvent[] => {
     const at = indexOf(type, nth);
     expect(at, `${type} ${nth}`).to.be.at.least(0);
-    return events.map((event, n) =>
-      n === at ? { ...event, data: { ...(event.data as JsonObject), ...members } } : event,
-    );
+    return events.map((event, n) => (n === at ? { ...event, data: { ...event.data, ...members } } : event));
   };
 
   it('finds nothing in what the service wrote', () => {
@@ -87,13 +90,16 @@ describe('the audit of budgets', () => {
   const without = (type: string): readonly RecordedEvent[] => events.toSpliced(indexOf(type, 0), 1);
 
   const forged: Readonly<Record<string, readonly [() => readonly RecordedEvent[], RegExp]>> = {
-    'a refusal of what fits': [() => changed('BudgetReached', { required_credits: 1 }), /refuses what it lets pass/],
+    'a refusal of what fits': [
+      () => changed('BudgetReached', { required_credits: 1 }),
+      /refuses what it lets pass/,
+    ],
     'a refusal of what it does not count': [
       () => {
         const narrow = { scope: { project_id: 'claims' } };
         const [narrowed, n] = [changed('BudgetSet', narrow), indexOf('BudgetReached', 0)];
         return narrowed.map((event, index) =>
-          index === n ? { ...event, data: { ...(event.data as JsonObject), project_id: 'other' } } : event,
+          index === n ? { ...event, data: { ...event.data, project_id: 'other' } } : event,
         );
       },
       /refuses what it does not count/,
@@ -103,7 +109,7 @@ describe('the audit of budgets', () => {
     'a refusal by another limit': [() => changed('BudgetReached', { limit_credits: 99 }), /limit_credits/],
     'a refusal that resets at another time': [
       () => changed('BudgetReached', { resets_at: '2026-02-02T00:00:00.000Z' }),
-      /begins anew at another time/,
+      /resets_at/,
     ],
     'a refusal of another period': [
       () => changed('BudgetReached', { period_start: '2026-01-30T00:00:00.000Z' }),
@@ -127,13 +133,16 @@ describe('the audit of budgets', () => {
 
   /** A hold that fitted, made larger than the budget. */
   const larger = (event: RecordedEvent): RecordedEvent => {
-    const data = event.data as JsonObject;
+    const { data } = event;
     return data['hold_id'] === 'h3' ? { ...event, data: { ...data, credits: 400, pages: 400 } } : event;
   };
 
   for (const [name, [make, sentence]] of Object.entries(forged))
     it(`finds ${name}`, () => {
       const found = budgetFindings(make());
-      expect(found.some((one) => sentence.test(one)), JSON.stringify(found)).to.equal(true);
+      expect(
+        found.some((one) => sentence.test(one)),
+        JSON.stringify(found),
+      ).to.equal(true);
     });
 });

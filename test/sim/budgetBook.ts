@@ -69,7 +69,10 @@ export const budgetBook = (say: (rule: string, text: string) => void) => {
       budget.held += credits;
       const total = budget.used + budget.held;
       if (budget.refuses && total > budget.limit)
-        say('budget-passed', `${String(total)} credits are used and held of budget ${id}, ${String(budget.limit)}`);
+        say(
+          'budget-passed',
+          `${String(total)} credits are used and held of budget ${id}, ${String(budget.limit)}`,
+        );
     }
   };
 
@@ -95,8 +98,11 @@ export const budgetBook = (say: (rule: string, text: string) => void) => {
       Number(data[name]),
     ) as [number, number, number];
     if (budget?.refuses !== true || used !== budget.used || open !== budget.held)
-      say('budget-refused', `budget ${id} refuses with ${String(used)} used and ${String(open)} held, ` +
-        `and has ${String(budget?.used)} and ${String(budget?.held)} by the book`);
+      say(
+        'budget-refused',
+        `budget ${id} refuses with ${String(used)} used and ${String(open)} held, ` +
+          `and has ${String(budget?.used)} and ${String(budget?.held)} by the book`,
+      );
     else if (used + open + required <= budget.limit)
       say('budget-refused', `budget ${id} refuses ${String(required)} credits that fit`);
   };

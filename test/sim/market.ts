@@ -87,7 +87,11 @@ const setBudget = async (
 ): Promise<void> => {
   const limit_credits = asCredits(credits);
   const named = { tenant_id: tenant, by_key_id: null, budget_id };
-  const changed = await accounts.execute({ type: 'ChangeBudget', data: { ...named, limit_credits }, meta: meta() });
+  const changed = await accounts.execute({
+    type: 'ChangeBudget',
+    data: { ...named, limit_credits },
+    meta: meta(),
+  });
   if (changed.kind !== 'rejected') return;
   const scope = project === undefined ? {} : { project_id: project };
   const data = { ...named, name: '', scope, period, time_zone, limit_credits, alert_at: [0.5, 1] };

@@ -81,7 +81,15 @@ export const budgetOf = (seed: number, key: string): Change => {
   if (fraction(seed, 'budget goes', key) < 0.2) return { kind: 'budget gone', id, tenant };
   const period = (['day', 'week', 'total'] as const)[(n >>> 3) % 3]!;
   const project = (n >>> 5) % 2 === 0 ? undefined : 'p';
-  return { kind: 'budget', id, tenant, period, project, zone: ZONES[(n >>> 6) % 3]!, credits: (n >>> 8) % 400 };
+  return {
+    kind: 'budget',
+    id,
+    tenant,
+    period,
+    project,
+    zone: ZONES[(n >>> 6) % 3]!,
+    credits: (n >>> 8) % 400,
+  };
 };
 
 /** What an operator changes at some moment, by a seed. */

@@ -40,7 +40,14 @@ const cpuOf = async (scopes: typeof SCOPES, burns: number): Promise<number> => {
   const writer = accountWriter({ store: log });
   await done(writer, adjustment('t', MOVEMENT_MAX));
   for (const [n, one] of scopes.entries()) {
-    const data = { tenant_id: 't', by_key_id: null, budget_id: `b${n}`, name: '', scope: one, time_zone: 'UTC' };
+    const data = {
+      tenant_id: 't',
+      by_key_id: null,
+      budget_id: `b${n}`,
+      name: '',
+      scope: one,
+      time_zone: 'UTC',
+    };
     const rest = { period: 'month', limit_credits: asCredits(MOVEMENT_MAX), on_reached: 'refuse' } as const;
     await done(writer, { type: 'SetBudget', data: { ...data, ...rest, alert_at: [0.8, 1] }, meta: metaOf() });
   }
@@ -68,5 +75,7 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
   withTen.push(await cpuOf(SCOPES, burns));
 }
 const [base, ten] = [median(without), median(withTen)];
-console.log(`${base.toFixed(1)} µs a burn without, ${ten.toFixed(1)} µs with ten budgets, six of them counting`);
+console.log(
+  `${base.toFixed(1)} µs a burn without, ${ten.toFixed(1)} µs with ten budgets, six of them counting`,
+);
 console.log(`${((ten / base - 1) * 100).toFixed(1)} % more`);

@@ -74,9 +74,14 @@ const alertsIn = z
   });
 
 const nameIn = plainText(1, 200).meta({ description: 'A name for people.' });
-const limitIn = z.int().min(0).max(BUDGET_MAX).meta({ description: 'The most credits used and held in a period.' });
+const limitIn = z
+  .int()
+  .min(0)
+  .max(BUDGET_MAX)
+  .meta({ description: 'The most credits used and held in a period.' });
 const onReachedIn = onReached.meta({
-  description: '`refuse`: work that does not fit is 403 `budget_reached`. `notify`: it is done, and messages tell.',
+  description:
+    '`refuse`: work that does not fit is 403 `budget_reached`. `notify`: it is done, and messages tell.',
 });
 
 const budgetRequest = z
@@ -103,14 +108,11 @@ const budgetChange = z
   })
   .meta({ id: 'BudgetChangeRequest', description: 'Members that are left out stay as they are.' });
 
-const parentOut = z
-  .strictObject({ budget_id: z.string(), limit_credits: creditsOut })
-  .nullable()
-  .meta({
-    id: 'ParentBudget',
-    description:
-      'The least budget of the whole tenant that refuses, and has the same period in the same time zone; null: none.',
-  });
+const parentOut = z.strictObject({ budget_id: z.string(), limit_credits: creditsOut }).nullable().meta({
+  id: 'ParentBudget',
+  description:
+    'The least budget of the whole tenant that refuses, and has the same period in the same time zone; null: none.',
+});
 
 const budgetOut = z
   .strictObject({
@@ -139,18 +141,16 @@ const budgetsOut = z
   .strictObject({
     tenant_id: z.string(),
     as_of: instantOut,
-    budgets: z.array(budgetOut).meta({ description: `All of them, at most ${String(BUDGETS_MAX)}, oldest first.` }),
+    budgets: z
+      .array(budgetOut)
+      .meta({ description: `All of them, at most ${String(BUDGETS_MAX)}, oldest first.` }),
   })
   .meta({ id: 'BudgetList' });
 
 const budgetParams = z.object({ ...tenantParams.shape, budget_id: plainText(1, 128) });
 
 /** A budget as it stands at a time. */
-const shown = (
-  account: AccountState,
-  state: BudgetState,
-  now: string,
-): z.input<typeof budgetOut> => {
+const shown = (account: AccountState, state: BudgetState, now: string): z.input<typeof budgetOut> => {
   const { budget, used, held, alerted, period_start, resets_at, created_at } = budgetAt(state, now);
   const { budget_id, name, scope, period, time_zone, limit_credits, on_reached, alert_at, set_at } = budget;
   const parent = parentOf(account, budget);
@@ -158,7 +158,8 @@ const shown = (
     ...{ budget_id, tenant_id: account.tenant_id ?? '', name, scope: { ...scope }, period, time_zone },
     ...{ limit_credits, on_reached, alert_at: [...alert_at], used_credits: used, held_credits: held },
     ...{ left_credits: limit_credits - used - held, alerted: [...alerted], period_start, resets_at },
-    parent: parent === undefined ? null : { budget_id: parent.budget_id, limit_credits: parent.limit_credits },
+    parent:
+      parent === undefined ? null : { budget_id: parent.budget_id, limit_credits: parent.limit_credits },
     ...{ created_at, updated_at: set_at },
   };
 };

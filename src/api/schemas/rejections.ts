@@ -33,7 +33,8 @@ const ACCOUNT_REJECTIONS = {
     return problem(code, budgetSentence(rejection), members);
   },
   budget_not_found: 'There is no such budget of this tenant.',
-  budget_read_only: 'This key has a budget of its own: it may read budgets, and raise its own up to its parent’s.',
+  budget_read_only:
+    'This key has a budget of its own: it may read budgets, and raise its own up to its parent’s.',
   too_many_budgets: 'The tenant has as many budgets as it may have. Remove one first.',
 } satisfies Sentences<AccountRejection>;
 

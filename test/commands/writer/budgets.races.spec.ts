@@ -18,11 +18,13 @@ for (const { name, open } of LOGS)
       ['holds', (t: string, n: number) => hold(t, `h${n}`, EACH)],
       ['charges', (t: string, n: number) => charge(t, EACH, `c${n}`)],
     ] as const)
-      it(`lets ten of ${CALLS} ${how} at once over ${WRITERS} writers pass where ten fit, ${ROUNDS} times`, async () => {
+      it(`lets ten of ${CALLS} ${how} at once over ${WRITERS} writers pass where ten fit, ${ROUNDS}×`, async () => {
         const log = open();
         for (let round = 0; round < ROUNDS; round += 1) {
           const tenant = `t${round}`;
-          const writers = Array.from({ length: WRITERS }, () => accountWriter({ store: log.store, attemptsMax: 60 }));
+          const writers = Array.from({ length: WRITERS }, () =>
+            accountWriter({ store: log.store, attemptsMax: 60 }),
+          );
           const [first] = writers;
           await first!.execute(adjustment(tenant, 100_000));
           const data = { ...budget().data, tenant_id: tenant, limit_credits: asCredits(ROOM * EACH) };
@@ -44,7 +46,9 @@ for (const { name, open } of LOGS)
 
     it('is never passed while holds are settled and given back, and its log is what an auditor derives', async () => {
       const log = open();
-      const writers = Array.from({ length: WRITERS }, () => accountWriter({ store: log.store, attemptsMax: 60 }));
+      const writers = Array.from({ length: WRITERS }, () =>
+        accountWriter({ store: log.store, attemptsMax: 60 }),
+      );
       await writers[0]!.execute(adjustment('t', 100_000));
       const data = { ...budget().data, tenant_id: 't', limit_credits: asCredits(ROOM * EACH) };
       await writers[0]!.execute({ type: 'SetBudget', data, meta: metaOf() });

@@ -14,7 +14,12 @@ describe('/v1/billing/budgets', () => {
   /** A tenant that bought 100,000 credits. */
   const rich = async (): Promise<string> => {
     const tenant_id = `budget-${randomUUID()}`;
-    const json = { tenant_id, provider_txn_id: `pi-${tenant_id}`, credits: 100_000, gross_amount_minor: 10_000 };
+    const json = {
+      tenant_id,
+      provider_txn_id: `pi-${tenant_id}`,
+      credits: 100_000,
+      gross_amount_minor: 10_000,
+    };
     expect((await api.call('post', '/v1/billing/credits', { json })).status).to.equal(200);
     return tenant_id;
   };
@@ -28,8 +33,8 @@ describe('/v1/billing/budgets', () => {
     expect(reply.status, reply.text).to.equal(201);
     return String(reply.body['budget_id']);
   };
-  const change = (tenant: string, id: string, json: Row, key?: string): Promise<Reply> =>
-    api.call('patch', `/v1/billing/budgets/${tenant}/${id}`, { json, ...(key !== undefined && { key }) });
+  const change = (path: string, json: Row, key?: string): Promise<Reply> =>
+    api.call('patch', `/v1/billing/budgets/${path}`, { json, ...(key !== undefined && { key }) });
   const list = async (tenant: string, key?: string): Promise<readonly Row[]> => {
     const reply = await api.call('get', `/v1/billing/budgets/${tenant}`, key === undefined ? {} : { key });
     expect(reply.status, reply.text).to.equal(200);
@@ -65,7 +70,7 @@ describe('/v1/billing/budgets', () => {
     const tenant = await rich();
     const id = await made(tenant, { limit_credits: 4_999 });
     expect((await use(tenant)).code).to.equal('budget_reached');
-    expect((await change(tenant, id, { limit_credits: 5_000, name: 'More' })).body).to.include({
+    expect((await change(`${tenant}/${id}`, { limit_credits: 5_000, name: 'More' })).body).to.include({
       ...{ limit_credits: 5_000, name: 'More', used_credits: 0 },
     });
     expect((await use(tenant)).status).to.equal(200);
@@ -73,7 +78,7 @@ describe('/v1/billing/budgets', () => {
     const path = `/v1/billing/budgets/${tenant}/${id}`;
     expect((await api.call('delete', path)).status).to.equal(204);
     expect((await api.call('delete', path)).code).to.equal('budget_not_found');
-    expect((await change(tenant, id, {})).code).to.equal('budget_not_found');
+    expect((await change(`${tenant}/${id}`, {})).code).to.equal('budget_not_found');
     expect((await use(tenant)).status).to.equal(200);
   });
 
@@ -91,14 +96,16 @@ describe('/v1/billing/budgets', () => {
       ...{ used_credits: 5_000, parent: { budget_id: parent, limit_credits: 20_000 } },
     });
     // Its owner may raise it so far, and do nothing else.
-    expect((await change(tenant, own, { limit_credits: 20_001 }, key)).body).to.include({
+    expect((await change(`${tenant}/${own}`, { limit_credits: 20_001 }, key)).body).to.include({
       ...{ code: 'budget_read_only', parent_limit_credits: 20_000 },
     });
-    expect((await change(tenant, parent, { limit_credits: 30_000 }, key)).code).to.equal('budget_read_only');
+    expect((await change(`${tenant}/${parent}`, { limit_credits: 30_000 }, key)).code).to.equal(
+      'budget_read_only',
+    );
     expect((await create(tenant, {}, { key })).code).to.equal('budget_read_only');
     const path = `/v1/billing/budgets/${tenant}/${own}`;
     expect((await api.call('delete', path, { key })).code).to.equal('budget_read_only');
-    expect((await change(tenant, own, { limit_credits: 10_000 }, key)).status).to.equal(200);
+    expect((await change(`${tenant}/${own}`, { limit_credits: 10_000 }, key)).status).to.equal(200);
     expect((await use(tenant, key)).status).to.equal(200);
   });
 
