@@ -1225,18 +1225,22 @@ class BooksResponse(TypedDict):
 
 class Budget(TypedDict):
     budget_id: str
+    """ID of the budget."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     name: str | None
     """null: it was erased with the tenant."""
     scope: BudgetScope
     period: Literal["day", "week", "month", "total"]
+    """How often the budget begins anew."""
     time_zone: str
     """IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`."""
     limit_credits: int
     """Whole credits."""
     on_reached: Literal["refuse", "notify"]
+    """Whether work that does not fit is refused, or done and told of."""
     alert_at: list[float]
+    """Parts of the limit at which `budget.alert` is sent, in rising order."""
     used_credits: int
     """Burned in this period, since the budget was made."""
     held_credits: int
@@ -1273,11 +1277,17 @@ class BudgetAlertMessageData(TypedDict):
     """IDs and figures."""
 
     budget_id: str
+    """ID of the budget."""
     period_start: str | None
+    """Begin of the period that is counted; null where the budget never begins anew."""
     limit_credits: int
+    """The most credits that may be used and held in a period of the budget."""
     used_credits: int
+    """Credits burned in the present period of the budget."""
     held_credits: int
+    """Credits that open work holds."""
     level: float
+    """The part of the limit that was reached: 0.8 is 80 %."""
 
 
 class BudgetChangeRequest(TypedDict):
@@ -1362,12 +1372,19 @@ class BudgetReachedMessageData(TypedDict):
     """IDs and figures."""
 
     budget_id: str
+    """ID of the budget."""
     period_start: str | None
+    """Begin of the period that is counted; null where the budget never begins anew."""
     limit_credits: int
+    """The most credits that may be used and held in a period of the budget."""
     used_credits: int
+    """Credits burned in the present period of the budget."""
     held_credits: int
+    """Credits that open work holds."""
     required_credits: int
+    """What the work may cost, credits."""
     resets_at: str | None
+    """When the next period of the budget begins; null: never."""
     operation_id: str
     """ID of the operation, `op_…`."""
 
@@ -1430,12 +1447,16 @@ class BudgetScope(TypedDict):
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
     tag: NotRequired[BudgetScopeTag]
+    """Work with this tag."""
 
 
 class BudgetScopeTag(TypedDict):
+    """Work with this tag."""
+
     name: str
-    """A name for people."""
+    """Name of the tag."""
     value: str
+    """The value that it has."""
 
 
 class BusyProblem(TypedDict):
@@ -5323,6 +5344,7 @@ class PageSummary(TypedDict):
 
 class ParentBudgetValue(TypedDict):
     budget_id: str
+    """ID of the budget."""
     limit_credits: int
     """Whole credits."""
 

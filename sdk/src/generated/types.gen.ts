@@ -2057,6 +2057,9 @@ export type BooksResponse = {
 };
 
 export type Budget = {
+    /**
+     * ID of the budget.
+     */
     budget_id: string;
     /**
      * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
@@ -2067,6 +2070,9 @@ export type Budget = {
      */
     name: string | null;
     scope: BudgetScope;
+    /**
+     * How often the budget begins anew.
+     */
     period: 'day' | 'week' | 'month' | 'total';
     /**
      * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
@@ -2076,7 +2082,13 @@ export type Budget = {
      * Whole credits.
      */
     limit_credits: number;
+    /**
+     * Whether work that does not fit is refused, or done and told of.
+     */
     on_reached: 'refuse' | 'notify';
+    /**
+     * Parts of the limit at which `budget.alert` is sent, in rising order.
+     */
     alert_at: Array<number>;
     /**
      * Burned in this period, since the budget was made.
@@ -2134,11 +2146,29 @@ export type BudgetAlertMessage = {
      * IDs and figures.
      */
     data: {
+        /**
+         * ID of the budget.
+         */
         budget_id: string;
+        /**
+         * Begin of the period that is counted; null where the budget never begins anew.
+         */
         period_start: string | null;
+        /**
+         * The most credits that may be used and held in a period of the budget.
+         */
         limit_credits: number;
+        /**
+         * Credits burned in the present period of the budget.
+         */
         used_credits: number;
+        /**
+         * Credits that open work holds.
+         */
         held_credits: number;
+        /**
+         * The part of the limit that was reached: 0.8 is 80 %.
+         */
         level: number;
     };
 };
@@ -2263,12 +2293,33 @@ export type BudgetReachedMessage = {
      * IDs and figures.
      */
     data: {
+        /**
+         * ID of the budget.
+         */
         budget_id: string;
+        /**
+         * Begin of the period that is counted; null where the budget never begins anew.
+         */
         period_start: string | null;
+        /**
+         * The most credits that may be used and held in a period of the budget.
+         */
         limit_credits: number;
+        /**
+         * Credits burned in the present period of the budget.
+         */
         used_credits: number;
+        /**
+         * Credits that open work holds.
+         */
         held_credits: number;
+        /**
+         * What the work may cost, credits.
+         */
         required_credits: number;
+        /**
+         * When the next period of the budget begins; null: never.
+         */
         resets_at: string | null;
         /**
          * ID of the operation, `op_…`.
@@ -2381,11 +2432,17 @@ export type BudgetScope = {
      * Task that the work is counted for; default `default`.
      */
     task_id?: string;
+    /**
+     * Work with this tag.
+     */
     tag?: {
         /**
-         * A name for people.
+         * Name of the tag.
          */
         name: string;
+        /**
+         * The value that it has.
+         */
         value: string;
     };
 };
@@ -8809,6 +8866,9 @@ export type PageSummary = {
  * The least budget of the whole tenant that refuses, and has the same period in the same time zone; null: none.
  */
 export type ParentBudget = {
+    /**
+     * ID of the budget.
+     */
     budget_id: string;
     /**
      * Whole credits.
@@ -14808,6 +14868,9 @@ export type RemoveBudgetData = {
          * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
          */
         tenant_id: string;
+        /**
+         * ID of the budget.
+         */
         budget_id: string;
     };
     query?: never;
@@ -14883,6 +14946,9 @@ export type ChangeBudgetData = {
          * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
          */
         tenant_id: string;
+        /**
+         * ID of the budget.
+         */
         budget_id: string;
     };
     query?: never;

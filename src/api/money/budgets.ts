@@ -43,7 +43,13 @@ const scopeIn = z
     key_id: scopeId.optional(),
     project_id: scopeId.optional(),
     task_id: scopeId.optional(),
-    tag: z.strictObject({ name: tagName, value: plainText(0, 200) }).optional(),
+    tag: z
+      .strictObject({
+        name: tagName.meta({ description: 'Name of the tag.' }),
+        value: plainText(0, 200).meta({ description: 'The value that it has.' }),
+      })
+      .optional()
+      .meta({ description: 'Work with this tag.' }),
   })
   .refine((scope) => Object.values(scope).filter((one) => one !== undefined).length < 2, {
     error: 'Name one of key_id, project_id, task_id and tag, or none for the whole tenant.',
@@ -120,7 +126,7 @@ const budgetOut = z
     tenant_id: z.string(),
     name: z.string().nullable().meta({ description: 'null: it was erased with the tenant.' }),
     scope: scopeIn,
-    period: budgetPeriod,
+    period: budgetPeriod.meta({ description: 'How often the budget begins anew.' }),
     time_zone: z.string(),
     limit_credits: creditsOut,
     on_reached: onReached,
@@ -147,7 +153,10 @@ const budgetsOut = z
   })
   .meta({ id: 'BudgetList' });
 
-const budgetParams = z.object({ ...tenantParams.shape, budget_id: plainText(1, 128) });
+const budgetParams = z.object({
+  ...tenantParams.shape,
+  budget_id: plainText(1, 128).meta({ description: 'ID of the budget.' }),
+});
 
 /** A budget as it stands at a time. */
 const shown = (account: AccountState, state: BudgetState, now: string): z.input<typeof budgetOut> => {
