@@ -10,8 +10,10 @@ import {
 } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { sha256 } from './kernel/chain.ts';
+import { tagged } from './tags.ts';
 
-export const keyRole = z.enum(['tenant', 'service', 'admin']);
+/** `seller`: tells of payments, of any tenant, and does nothing else. */
+export const keyRole = z.enum(['tenant', 'service', 'seller', 'admin']);
 
 export type KeyRole = z.output<typeof keyRole>;
 
@@ -32,6 +34,7 @@ const apiKeyIssued = event('ApiKeyIssued', {
   ...identity,
   created_at: instant,
   replaces: z.string().nullable(),
+  ...tagged,
 });
 
 /** Another key takes over; this one stops at `expires_at`. */
@@ -139,9 +142,9 @@ const CHECKSUM_LENGTH = 6;
 /** Bytes at or above this would make the first characters of the alphabet likelier. */
 const FAIR_BYTES = 248;
 
-const LETTERS: Readonly<Record<KeyRole, string>> = { tenant: 't', service: 's', admin: 'a' };
+const LETTERS: Readonly<Record<KeyRole, string>> = { tenant: 't', service: 's', seller: 'p', admin: 'a' };
 
-const KEY = /^quire_[tsa]_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
+const KEY = /^quire_[tspa]_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
 
 /** CRC-32 (ISO 3309, as in zlib), for typing errors, not for secrecy. */
 const crc32 = (text: string): number => {
@@ -164,7 +167,7 @@ const checksumOf = (text: string): string => {
 };
 
 /**
- * `quire_<t|s|a>_<32 base62>_<6 base62 CRC-32>`. `random` are at least 64 random bytes. Throws RangeError
+ * `quire_<t|s|p|a>_<32 base62>_<6 base62 CRC-32>`. `random` are at least 64 random bytes. Throws RangeError
  * when too few of them are usable (chance below 10^−40 with 64).
  */
 export const formatKey = (role: KeyRole, random: Uint8Array): string => {

@@ -13,6 +13,7 @@ import { extractionMode } from './account/messages.ts';
 import { creditsFromZero, instant, pages, tenantId } from './kernel/amounts.ts';
 import { operationIdFor } from './operation.ts';
 import { digestText } from './leased.ts';
+import { tagged, withTags } from './tags.ts';
 
 /** Documents of one batch. */
 export const BATCH_DOCUMENTS_MAX = 1_000;
@@ -58,6 +59,7 @@ const batchAccepted = event('BatchAccepted', {
   accepted_at: instant,
   /** From then on no document is begun. */
   expires_at: instant,
+  ...tagged,
 });
 
 /** The writer of this puts `count` documents from `first` on into the queue; after a while, any worker does. */
@@ -90,6 +92,7 @@ const batchEnded = event('BatchEnded', {
   pages,
   credits_charged: creditsFromZero,
   ended_at: instant,
+  ...tagged,
 });
 
 export const batchEvent = z.discriminatedUnion('type', [
@@ -120,7 +123,7 @@ type AbandonBatch = Command<'AbandonBatch', { readonly batch_id: string; readonl
 /** What became of the documents; who says so has seen that each has its outcome. */
 type EndBatch = Command<
   'EndBatch',
-  Omit<BatchEventOf<'BatchEnded'>['data'], 'batch_id' | 'tenant_id' | 'ended_at'>
+  Omit<BatchEventOf<'BatchEnded'>['data'], 'batch_id' | 'tenant_id' | 'ended_at' | 'tags'>
 >;
 
 export type BatchCommand =
@@ -224,7 +227,10 @@ const end = (state: Known, { data, meta }: EndBatch): BatchDecision => {
   const all = state.accepted.document_ids.length;
   const isWhole = state.begun === all || state.cancelled_at !== null;
   if (!isWhole || succeeded + partial + failed + cancelled !== all) return reject({ code: 'documents_open' });
-  return accept({ type: 'BatchEnded', data: { ...identityOf(state), ...data, ended_at: meta.now } });
+  return accept({
+    type: 'BatchEnded',
+    data: { ...identityOf(state), ...data, ended_at: meta.now, ...withTags(state.accepted.tags) },
+  });
 };
 
 const known = (

@@ -28,6 +28,7 @@ import { SEALS_STREAM } from './kernel/json.ts';
 import { savedConfigEvent } from './savedConfig.ts';
 import { examplesEvent, trainingJobEvent } from './trainingJob.ts';
 import { tenantRetentionEvent } from './retention.ts';
+import { topUpEvent } from './topUp.ts';
 import { retentionEvent, webhookDeliveryEvent, webhookEvent } from './webhook.ts';
 
 /** Every kind of stream, by category, with the events that it may hold. */
@@ -62,6 +63,7 @@ export const EVENT_CATALOGUE = {
   webhookDelivery: webhookDeliveryEvent,
   retention: retentionEvent,
   tenantRetention: tenantRetentionEvent,
+  topUp: topUpEvent,
   places: placesEvent,
   finding: findingEvent,
   $quire: eventLogEvent,

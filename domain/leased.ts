@@ -1,4 +1,5 @@
 import { sha256 } from './kernel/chain.ts';
+import { type Tags, withTags } from './tags.ts';
 import {
   accept,
   type BareCommand,
@@ -180,7 +181,11 @@ export interface WorkTypes {
   /** Whose it is, as every event of its stream says. */
   readonly identity: { readonly tenant_id: string };
   /** Data of the event that puts it in the queue. */
-  readonly accepted: { readonly fingerprint: string; readonly expires_at: string };
+  readonly accepted: {
+    readonly fingerprint: string;
+    readonly expires_at: string;
+    readonly tags?: Tags | undefined;
+  };
   /** Data of the event of its success. */
   readonly success: { readonly lease_id: string; readonly succeeded_at: string };
   /** How far it is. */
@@ -272,7 +277,8 @@ type GiveUp = Command<
 >;
 type Succeed<W extends WorkTypes> = Command<
   'Succeed',
-  Pick<W['success'], 'lease_id'> & Omit<W['success'], keyof W['identity'] | 'succeeded_at' | 'lease_id'>
+  Pick<W['success'], 'lease_id'> &
+    Omit<W['success'], keyof W['identity'] | 'succeeded_at' | 'lease_id' | 'tags'>
 >;
 /** Ends work that no worker will end: its time is over, or its last owner is gone. */
 type Reap = Command<'Reap', Pick<Taking, 'watched'>>;
@@ -312,11 +318,17 @@ export type QueuedKind<W extends WorkTypes> = StreamKind<
 
 type WorkDecision<W extends WorkTypes> = Decision<W['event'], WorkRejection>;
 
+const ENDS: ReadonlySet<Phase> = new Set(['succeeded', 'failed', 'cancelled']);
+
 const rules = <W extends WorkTypes>(kind: WorkKind<W>) => {
   /** The codec checks what is written against the schema of the event. */
   const written = (identity: W['identity'], { phase, data }: Moment<W>): WorkDecision<W> =>
     accept({ type: kind.words[phase], data: { ...identity, ...data } });
-  const moved = (state: KnownWork<W>, moment: Moment<W>) => written(kind.identityOf(state.accepted), moment);
+  /** Ends have the tags of the work, so that a message can be made of one event alone. */
+  const moved = ({ accepted }: KnownWork<W>, moment: Moment<W>) => {
+    const told = ENDS.has(moment.phase) ? withTags(accepted.tags) : {};
+    return written({ ...kind.identityOf(accepted), ...told }, moment);
+  };
 
   const acceptNew = (state: QueuedState<W>, { data }: Accept<W>): WorkDecision<W> => {
     const { accepted } = state;

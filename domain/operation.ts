@@ -3,6 +3,7 @@ import { billingType, extractionMode } from './account/messages.ts';
 import { event } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { neededReview } from './review.ts';
+import { tagged } from './tags.ts';
 import { digestText, type QueuedKind, type QueuedState, queuedWork, suffixOf } from './leased.ts';
 
 /** What work an operation does, by its name in prices. */
@@ -43,6 +44,7 @@ const operationAccepted = event('OperationAccepted', {
   accepted_at: instant,
   /** When it is given up, whatever has become of it. */
   expires_at: instant,
+  ...tagged,
 });
 
 /** A worker claimed the operation: it is its owner until the lease is lost. */
@@ -87,6 +89,7 @@ const operationSucceeded = event('OperationSucceeded', {
   /** A person has to look at it; left out where nobody has to. */
   review: neededReview.optional(),
   succeeded_at: instant,
+  ...tagged,
 });
 
 const operationFailed = event('OperationFailed', {
@@ -95,6 +98,7 @@ const operationFailed = event('OperationFailed', {
   /** A code of the interface, or `worker_lost`, `expired`. Its sentence may tell of the document: it is stored. */
   code: z.string(),
   failed_at: instant,
+  ...tagged,
 });
 
 const operationCancelled = event('OperationCancelled', {
@@ -103,6 +107,7 @@ const operationCancelled = event('OperationCancelled', {
   cancelled_at: instant,
   /** It never was in the queue: its request died, and its identity is closed permanently. */
   abandoned: z.literal(true).optional(),
+  ...tagged,
 });
 
 export const operationEvent = z.discriminatedUnion('type', [

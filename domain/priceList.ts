@@ -185,6 +185,10 @@ const amountFor = (credits: number, price: Decimal): bigint => {
   return (BigInt(credits) * price.units + unit - 1n) / unit;
 };
 
+/** What credits cost by an entry of the list, in whole minor units of its currency; a part of one counts as one. */
+export const listAmount = (credits: number, entry: PriceListEntry): number =>
+  exactly(amountFor(credits, priceInMinor(entry)));
+
 const atLeastZero = (n: bigint): bigint => (n > 0n ? n : 0n);
 
 /** The entry of a list that an offer is priced by, or why it has none. */

@@ -491,3 +491,15 @@ export const originsOf = (
   });
   return origins;
 };
+
+/** For each leaf of a decided result, by its JSON Pointer, the pointer of what the machine has in its place. */
+export const machinePlaces = (decided: JsonObject, machine: JsonObject): ReadonlyMap<string, string> => {
+  const places = new Map<string, string>();
+  const comparing: Comparing = { numberOf: valueNumbers(), doubts: new Set() };
+  eachLeaf(
+    { at: '', now: decided, before: machine, beforeAt: '', isDoubted: false },
+    comparing,
+    ({ at, beforeAt }) => places.set(at, beforeAt),
+  );
+  return places;
+};

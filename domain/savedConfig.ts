@@ -11,6 +11,7 @@ import {
 } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { type ReviewPolicy, reviewPolicy } from './review.ts';
+import { mergedTags, tagged, type Tags } from './tags.ts';
 
 /** A model and how it is asked. Its key lies sealed in object storage, under `secret_id`; never here. */
 const channelSettings = z.strictObject({
@@ -52,6 +53,7 @@ const configPublished = event('ConfigPublished', {
   ocr: channelSettings.nullable(),
   published_at: instant,
   published_by: z.string(),
+  ...tagged,
 });
 
 type ModelsFor = 'all' | 'doubtful';
@@ -185,6 +187,7 @@ interface Overridable<Mode = string> {
   readonly models_for?: ModelsFor | null | undefined;
   readonly require_grounding?: boolean | null | undefined;
   readonly review?: ReviewPolicy | null | undefined;
+  readonly tags?: Readonly<Tags> | undefined;
   readonly llm?: OverridableChannel | null | undefined;
   readonly ocr?: OverridableChannel | null | undefined;
 }
@@ -210,6 +213,8 @@ interface Merged<Mode = string> {
   readonly require_grounding: boolean | undefined;
   /** As a whole: of a request, or of the config. */
   readonly review: ReviewPolicy | undefined;
+  /** By name: those of a request, then those of the config. */
+  readonly tags: Tags | undefined;
   readonly llm: MergedChannel;
   readonly ocr: MergedChannel;
 }
@@ -279,6 +284,7 @@ export const overriddenBy = <Mode = string>(
   models_for: present(inline.models_for) ?? present(saved.models_for),
   require_grounding: first(inline.require_grounding, saved.require_grounding),
   review: first(inline.review, saved.review),
+  tags: mergedTags(inline.tags, saved.tags),
   llm: channelOf(saved.llm ?? {}, inline.llm ?? {}),
   ocr: channelOf(saved.ocr ?? {}, inline.ocr ?? {}),
 });

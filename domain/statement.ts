@@ -1,10 +1,11 @@
 import { sha256 } from './kernel/chain.ts';
 import { canonicalJson } from './kernel/json.ts';
+import type { Tags } from './tags.ts';
 
 /** A movement of credits that a statement lists by itself. */
 type MovedKind = 'sale' | 'refund' | 'reversal' | 'transfer_out' | 'transfer_in' | 'admin_adjustment';
 
-/** A line of a statement, as the read models give it: a movement, or the use of one project by one key. */
+/** A line of a statement, as the read models give it: a movement, or the use of a project by a key with some tags. */
 export interface StatementLine {
   readonly kind: MovedKind | 'usage';
   /** Date of booking; null for sums of several movements. */
@@ -15,6 +16,8 @@ export interface StatementLine {
   readonly document: number | null;
   readonly project_id: string | null;
   readonly api_key_id: string | null;
+  /** Left out where there are none: statements of months without tags stay the same bytes. */
+  readonly tags?: Tags;
   /** Movements that the line sums up. */
   readonly count: number;
   readonly pages: number;

@@ -3,6 +3,7 @@ import { billingType, extractionMode } from './account/messages.ts';
 import { accept, type Command, type Decider, event, reject, type StreamKind } from './kernel/decider.ts';
 import { creditsFromZero, instant, tenantId } from './kernel/amounts.ts';
 import { digestText, type QueuedKind, type QueuedState, queuedWork, suffixOf } from './leased.ts';
+import { tagged } from './tags.ts';
 
 /** A share of right fields, 0 to 1, on the examples that were held out. */
 export const score = z.number().min(0).max(1);
@@ -48,6 +49,7 @@ const trainingJobCreated = event('TrainingJobCreated', {
   created_at: instant,
   /** When it is given up, whatever has become of it. */
   expires_at: instant,
+  ...tagged,
 });
 
 /** A worker claimed the job: it is its owner until the lease is lost. */
@@ -86,6 +88,7 @@ const trainingJobSucceeded = event('TrainingJobSucceeded', {
   per_field: z.array(fieldScore),
   progress,
   succeeded_at: instant,
+  ...tagged,
 });
 
 const trainingJobFailed = event('TrainingJobFailed', {
@@ -96,6 +99,7 @@ const trainingJobFailed = event('TrainingJobFailed', {
   /** A sentence for the caller. */
   detail: z.string(),
   failed_at: instant,
+  ...tagged,
 });
 
 const trainingJobCancelled = event('TrainingJobCancelled', {
@@ -104,6 +108,7 @@ const trainingJobCancelled = event('TrainingJobCancelled', {
   cancelled_at: instant,
   /** It never was in the queue: its request died, and its identity is closed permanently. */
   abandoned: z.literal(true).optional(),
+  ...tagged,
 });
 
 export const trainingJobEvent = z.discriminatedUnion('type', [

@@ -21,6 +21,8 @@ const settings = {
   description: z.string().nullable(),
   /** A balance that falls below it is reported; null: never. */
   low_balance_credits: z.int().min(0).nullable(),
+  /** The same at several levels, in place of the one. Left out where there is one or none, and by older releases. */
+  low_balance_at: z.array(z.int().min(0)).optional(),
 };
 
 /** The secret lies sealed in object storage under `secret_id`; never here. */
@@ -145,7 +147,17 @@ export const pauseAfter = (attempts: number, random: number, askedMs = 0): numbe
 
 type Created = WebhookEventOf<'WebhookCreated'>['data'];
 
-export type WebhookSettings = Pick<Created, 'url' | 'events' | 'description' | 'low_balance_credits'>;
+export type WebhookSettings = Pick<
+  Created,
+  'url' | 'events' | 'description' | 'low_balance_credits' | 'low_balance_at'
+>;
+
+/** The balances below which a webhook is told, in credits. */
+export const lowBalanceLevels = ({
+  low_balance_credits: one,
+  low_balance_at: several,
+}: Pick<WebhookSettings, 'low_balance_credits' | 'low_balance_at'>): readonly number[] =>
+  several ?? (one === null ? [] : [one]);
 
 export type CreateWebhook = Command<'CreateWebhook', Omit<Created, 'created_at'>>;
 
@@ -210,8 +222,15 @@ export type WebhookKind = StreamKind<WebhookState, WebhookCommand, WebhookEvent,
 
 type WebhookDecision = Decision<WebhookEvent, WebhookRejection>;
 
-const settingsOf = ({ url, events, description, low_balance_credits }: WebhookSettings) => ({
+const settingsOf = ({
+  url,
+  events,
+  description,
+  low_balance_credits,
+  low_balance_at,
+}: WebhookSettings): WebhookSettings => ({
   ...{ url, events, description, low_balance_credits },
+  ...(low_balance_at !== undefined && { low_balance_at }),
 });
 
 const isSame = (a: WebhookSettings & { readonly enabled: boolean }, b: typeof a): boolean =>

@@ -4,12 +4,14 @@ import { keyRole } from './apiKey.ts';
 import type { AnyEvent } from './catalogue.ts';
 import type { RecordedEvent } from './ports/log.ts';
 import { rejectionReason, reviewIdOf, reviewReason } from './review.ts';
+import { forecastOf } from './forecast.ts';
+import { tagged, type Tags } from './tags.ts';
 
 const wholeCredits = z.int();
 
-const ended = { operation_id: z.string() };
+const ended = { operation_id: z.string(), ...tagged };
 const reviewed = { review_id: z.string(), operation_id: z.string() };
-const job = { job_id: z.string() };
+const job = { job_id: z.string(), ...tagged };
 const moved = { transfer_id: z.string(), credits: wholeCredits, balance_credits: wholeCredits };
 
 /** A budget as it stood; `period_start` null: it never begins anew. */
@@ -34,7 +36,12 @@ export const WEBHOOK_PAYLOADS = {
   'operation.failed': z.strictObject({ ...ended, code: z.string() }),
   'operation.cancelled': z.strictObject(ended),
   /** In the place of `operation.succeeded`: its result is not final before a person has looked at it. */
-  'review.needed': z.strictObject({ ...reviewed, duration_ms: z.int(), reasons: z.array(reviewReason) }),
+  'review.needed': z.strictObject({
+    ...reviewed,
+    ...tagged,
+    duration_ms: z.int(),
+    reasons: z.array(reviewReason),
+  }),
   /** `generation`: from 1; a review that was opened again is decided again. */
   'review.decided': z.strictObject({
     ...reviewed,
@@ -50,6 +57,7 @@ export const WEBHOOK_PAYLOADS = {
   /** The last event of a batch: each of its documents is an operation, and was told as one. */
   'batch.ended': z.strictObject({
     batch_id: z.string(),
+    ...tagged,
     succeeded: z.int(),
     partial: z.int(),
     failed: z.int(),
@@ -98,7 +106,13 @@ export const WEBHOOK_PAYLOADS = {
     credits: wholeCredits,
     balance_credits: wholeCredits,
   }),
-  'balance.low': z.strictObject({ balance_credits: wholeCredits, low_balance_credits: wholeCredits }),
+  /** `low_balance_credits`: the lowest level that it fell below. How many days it lasts; null: nothing was used. */
+  'balance.low': z.strictObject({
+    balance_credits: wholeCredits,
+    low_balance_credits: wholeCredits,
+    days_left_at_7_days: z.int().nullable(),
+    days_left_at_28_days: z.int().nullable(),
+  }),
   'balance.exhausted': z.strictObject({ balance_credits: wholeCredits }),
   /** Use and holds have reached a level of a budget: each once a period. `level`: part of the limit. */
   'budget.alert': z.strictObject({ ...budget, level: z.number() }),
@@ -145,17 +159,24 @@ type Mapped = {
   ) => Message | undefined;
 };
 
+/** Left out of a message where there are none. */
+const tagsIn = ({ tags }: { readonly tags?: Tags | undefined }): { readonly tags?: Tags } =>
+  tags === undefined ? {} : { tags };
+
 /** What each event tells by itself: a type that is to be told is one line here, and its payload. */
 const MESSAGES = {
-  OperationSucceeded: ({ operation_id, duration_ms, outcome, review }) =>
+  OperationSucceeded: ({ operation_id, duration_ms, outcome, review, ...work }) =>
     review === undefined
       ? {
           type: outcome === 'partial' ? 'operation.partial' : 'operation.succeeded',
-          data: { operation_id, duration_ms },
+          data: { operation_id, duration_ms, ...tagsIn(work) },
         }
       : {
           type: 'review.needed',
-          data: { review_id: reviewIdOf(operation_id), operation_id, duration_ms, reasons: review.reasons },
+          data: {
+            ...{ review_id: reviewIdOf(operation_id), operation_id, duration_ms },
+            ...{ reasons: review.reasons, ...tagsIn(work) },
+          },
         },
   ReviewDecided: ({ review_id, operation_id, generation, read, confirmed, corrected, absent = 0 }) => ({
     type: 'review.decided',
@@ -165,20 +186,26 @@ const MESSAGES = {
     type: 'review.rejected',
     data: { review_id, operation_id, generation, reason },
   }),
-  OperationFailed: ({ operation_id, code }) => ({ type: 'operation.failed', data: { operation_id, code } }),
-  OperationCancelled: ({ operation_id, abandoned }) =>
-    abandoned === true ? undefined : { type: 'operation.cancelled', data: { operation_id } },
-  BatchEnded: ({ batch_id, succeeded, partial, failed, cancelled, pages, credits_charged }) => ({
+  OperationFailed: ({ operation_id, code, ...work }) => ({
+    type: 'operation.failed',
+    data: { operation_id, code, ...tagsIn(work) },
+  }),
+  OperationCancelled: ({ operation_id, abandoned, ...work }) =>
+    abandoned === true ? undefined : { type: 'operation.cancelled', data: { operation_id, ...tagsIn(work) } },
+  BatchEnded: ({ batch_id, succeeded, partial, failed, cancelled, pages, credits_charged, ...work }) => ({
     type: 'batch.ended',
-    data: { batch_id, succeeded, partial, failed, cancelled, pages, credits_charged },
+    data: { batch_id, succeeded, partial, failed, cancelled, pages, credits_charged, ...tagsIn(work) },
   }),
-  TrainingJobSucceeded: ({ job_id, artifact_id, baseline_score, best_score }) => ({
+  TrainingJobSucceeded: ({ job_id, artifact_id, baseline_score, best_score, ...work }) => ({
     type: 'training.succeeded',
-    data: { job_id, artifact_id, baseline_score, best_score },
+    data: { job_id, artifact_id, baseline_score, best_score, ...tagsIn(work) },
   }),
-  TrainingJobFailed: ({ job_id, code }) => ({ type: 'training.failed', data: { job_id, code } }),
-  TrainingJobCancelled: ({ job_id, abandoned }) =>
-    abandoned === true ? undefined : { type: 'training.cancelled', data: { job_id } },
+  TrainingJobFailed: ({ job_id, code, ...work }) => ({
+    type: 'training.failed',
+    data: { job_id, code, ...tagsIn(work) },
+  }),
+  TrainingJobCancelled: ({ job_id, abandoned, ...work }) =>
+    abandoned === true ? undefined : { type: 'training.cancelled', data: { job_id, ...tagsIn(work) } },
   CreditsGranted: ({ grant_id, credits, currency, gross_amount_minor, occurred_at, balance_after }) => ({
     type: 'credits.granted',
     data: { grant_id, credits, currency, gross_amount_minor, occurred_at, balance_credits: balance_after },
@@ -257,14 +284,35 @@ const balanceMoveOf = (event: AnyEvent): { readonly before: number; readonly aft
   }
 };
 
-/** The message of a falling balance: one for each time that it passes the threshold, or none. */
-export const balanceMessages = (event: AnyEvent, lowBalance: number | null): readonly Message[] => {
+/** The lowest level that a balance fell below; undefined: none. */
+const levelPassed = (
+  { before, after }: { readonly before: number; readonly after: number },
+  levels: readonly number[],
+): number | undefined =>
+  levels
+    .filter((level) => before >= level && after < level)
+    .sort((a, b) => a - b)
+    .at(0);
+
+/**
+ * The messages of a falling balance: one for each time that it passes a level, or none. `used`: what the tenant used by
+ * UTC day, this event included.
+ */
+export const balanceMessages = (
+  event: AnyEvent,
+  levels: readonly number[],
+  used: () => Iterable<readonly [day: string, credits: number]>,
+): readonly Message[] => {
   const move = balanceMoveOf(event);
   if (move === undefined || move.after >= move.before) return [];
   const { before, after: balance_credits } = move;
   const messages: Message[] = [];
-  if (lowBalance !== null && before >= lowBalance && balance_credits < lowBalance)
-    messages.push({ type: 'balance.low', data: { balance_credits, low_balance_credits: lowBalance } });
+  const low_balance_credits = levelPassed(move, levels);
+  if (low_balance_credits !== undefined) {
+    const today = 'created_at' in event.data ? event.data.created_at.slice(0, 10) : '';
+    const forecast = forecastOf(balance_credits, used(), today);
+    messages.push({ type: 'balance.low', data: { balance_credits, low_balance_credits, ...forecast } });
+  }
   if (before > 0 && balance_credits <= 0)
     messages.push({ type: 'balance.exhausted', data: { balance_credits } });
   return messages;

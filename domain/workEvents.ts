@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { billingType, extractionMode } from './account/messages.ts';
 import { instant, pages, tenantId } from './kernel/amounts.ts';
+import { tagged } from './tags.ts';
 import {
   accept,
   type Command,
@@ -28,6 +29,7 @@ const requestedMembers = {
   api_key_id: z.string(),
   /** Digest of the request that the caller's key names. Left out without a key, and by older releases. */
   fingerprint: z.string().optional(),
+  ...tagged,
   requested_at: instant,
 };
 

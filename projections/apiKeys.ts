@@ -1,6 +1,6 @@
-import { omit, pick, type Projector, rowReader, table, wholeOf } from './engine/table.ts';
+import { omit, pick, type Projector, rowReader, table, tagsOf, wholeOf } from './engine/table.ts';
 import { actorIn } from '../domain/kernel/decider.ts';
-import { inserting, updating } from './engine/bulk.ts';
+import { inserting, jsonText, updating } from './engine/bulk.ts';
 import { only, type SqlRow, type SqlTx } from './engine/ports.ts';
 import { keyRole } from '../domain/apiKey.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
@@ -18,6 +18,8 @@ export const apiKeys = table({
     last4: 'text',
     role: 'text',
     name: 'text?',
+    /** Of work that does not name others. */
+    tags: 'jsonb?',
     /** Its maker, as events name them: the ID of a key, `oidc:<sub>`, or a part of the service. */
     made_by: 'text?',
     replaces: 'text?',
@@ -45,12 +47,13 @@ const lastByKey = <Data extends { readonly key_id: string }>(events: readonly { 
 /** API keys: who may act for whom. */
 export const apiKeysProjector: Projector = {
   name: 'api_keys',
-  version: 2,
+  version: 3,
   eventTypes: ['ApiKeyIssued', 'ApiKeyRotated', 'ApiKeyRevoked'],
   tables: [apiKeys],
   apply: async (tx, { schema, events }) => {
     const issued = only(events, 'ApiKeyIssued').map(({ data, position, metadata }) => ({
       ...data,
+      tags: data.tags === undefined ? null : jsonText(data.tags),
       position,
       made_by: actorIn(metadata),
     }));
@@ -63,13 +66,18 @@ export const apiKeysProjector: Projector = {
 const checked = pick(apiKeys.columns, 'tenant_id', 'key_hash', 'replaces', 'replaced_by');
 const readChecked = rowReader(checked);
 const readItem = rowReader(
-  omit(apiKeys.columns, 'position', 'role', 'rotated_at', 'tenant_id', 'key_hash', 'replaces', 'replaced_by'),
+  omit(
+    apiKeys.columns,
+    ...(['position', 'role', 'rotated_at', 'tenant_id', 'key_hash', 'tags'] as const),
+    ...(['replaces', 'replaced_by'] as const),
+  ),
 );
 
 /** A key as lists show it. `last_used_at` is not recorded as an event and is null. */
 const itemOf = (row: SqlRow) => ({
   ...readItem(row),
   role: keyRole.parse(row['role']),
+  tags: tagsOf(row),
   last_used_at: null,
 });
 

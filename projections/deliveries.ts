@@ -1,6 +1,6 @@
 import { pick, rowReader } from './engine/table.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
-import { webhookDeliveries, webhooks } from './webhooks.ts';
+import { webhookDeliveries, webhooks } from './webhookRows.ts';
 
 interface DeliveriesQuery extends Page {
   readonly webhook_id: string;

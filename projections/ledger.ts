@@ -32,6 +32,7 @@ export const ledger = table({
     document_id: 'text?',
     job_id: 'text?',
     api_key_id: 'text?',
+    tags: 'jsonb?',
     details: 'jsonb?',
     created_at: 'text',
   },
@@ -139,6 +140,7 @@ const NOT_USAGE = {
   document_id: null,
   job_id: null,
   api_key_id: null,
+  tags: null,
 } as const;
 
 const placeOf = (event: ProjectedEvent) => ({
@@ -300,6 +302,7 @@ const usageRow = (event: Burned, part: UsagePart): LedgerRow => {
     document_id: data.document_id,
     job_id: data.job_id,
     api_key_id: data.api_key_id,
+    tags: data.tags === undefined ? null : jsonText(data.tags),
     details: null,
     created_at: data.created_at,
   };
@@ -365,7 +368,7 @@ const number = async (tx: SqlTx, schema: string, rows: readonly LedgerRow[]): Pr
 /** Every posting of every tenant, with counts by block of rows, kind and operation. */
 export const ledgerProjector: Projector = {
   name: 'ledger',
-  version: 4,
+  version: 5,
   eventTypes: LEDGER_EVENTS,
   tables: [ledger, ledgerBlocks],
   apply: async (tx, { schema, events }) => {

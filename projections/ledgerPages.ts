@@ -1,4 +1,4 @@
-import { omit, onlyRow, rowReader, textOf, wholeOf } from './engine/table.ts';
+import { omit, onlyRow, rowReader, tagsOf, textOf, wholeOf } from './engine/table.ts';
 import type { SqlRow, SqlTx, SqlValue } from './engine/ports.ts';
 import { keyColumns, type Place } from './engine/cursor.ts';
 import { walked, type Found, type Page, type RowPage } from './engine/query.ts';
@@ -234,7 +234,7 @@ export const ledgerPage = <Row>(
     read: toRow,
   });
 
-const readUsage = rowReader(omit(itemColumns, 'kind', 'details'));
+const readUsage = rowReader(omit(itemColumns, 'kind', 'details', 'tags'));
 
 /** A row of the usage history, as an item of `UsageHistoryResponse`. */
 type UsageRow = ReturnType<typeof usageRowOf>;
@@ -255,7 +255,7 @@ const usageRowOf = (row: SqlRow) => {
   // At list price 1,000 credits are 1 USD.
   const total_cost_usd = listValueUsd(kind === 'usage' ? Math.abs(usage.credits_delta) : 0);
   // A copy comes last: adding members to one makes V8 describe all of them again.
-  return { kind, total_cost_usd, ...usage };
+  return { kind, total_cost_usd, ...usage, tags: tagsOf(row) };
 };
 
 /** The members of its kind lie beside those that all rows have. */

@@ -21,6 +21,7 @@ import { savedConfigsProjector } from './savedConfigs.ts';
 import { trainingJobsProjector } from './trainingJobs.ts';
 import { usageProjector } from './usage.ts';
 import { usageEventsProjector } from './usageEvents.ts';
+import { usageStatsProjector } from './usageStats.ts';
 import { webhooksProjector } from './webhooks.ts';
 
 /** All read models of the service. */
@@ -37,6 +38,7 @@ export const READ_MODELS: readonly Projector[] = [
   openClaimsProjector,
   rateLimitsProjector,
   usageProjector,
+  usageStatsProjector,
   llmCostsProjector,
   marginProjector,
   trainingJobsProjector,

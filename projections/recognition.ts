@@ -14,6 +14,7 @@ import type { ProjectedEventOf, SqlRow, SqlTx } from './engine/ports.ts';
 import { upserting } from './engine/bulk.ts';
 import { behindKey, keyColumns, type Listed, orderBy } from './engine/cursor.ts';
 import { type Page, type RowPage, walked } from './engine/query.ts';
+import { sha256 } from '../domain/kernel/chain.ts';
 import { type Lot, leftIn, paidFor, type Parcel, partOfTransfer, valueLeft } from '../domain/margin.ts';
 
 /**
@@ -37,10 +38,10 @@ export const marginLotDays = table({
   fillfactor: 50,
 });
 
-/** What use recognised by UTC day of booking, tenant, project, key and operation; micro-USD. */
+/** What use recognised by UTC day of booking, tenant, project, key, operation and tags; micro-USD. */
 export const marginUses = table({
   name: 'margin_uses',
-  key: ['day', 'tenant_id', 'project_id', 'api_key_id', 'operation', 'billing_type'],
+  key: ['day', 'tenant_id', 'project_id', 'api_key_id', 'operation', 'billing_type', 'tags_key'],
   columns: {
     day: 'sorted',
     tenant_id: 'sorted',
@@ -48,6 +49,10 @@ export const marginUses = table({
     api_key_id: 'sorted',
     operation: 'sorted',
     billing_type: 'sorted',
+    /** Digest of the tags, '' where there are none: as they are they may be too long for an index. */
+    tags_key: 'sorted',
+    /** As JSON text. */
+    tags: 'text',
     last_position: 'position greatest',
     operations: 'int8 add',
     pages: 'int8 add',
@@ -176,11 +181,13 @@ export const noteUse = (
 ): void => {
   const { project_id, operation, billing_type, api_key_id, pages, free_pages, credits } = data;
   const day = booked_at.slice(0, 10);
-  const key = `${day} ${tenant_id} ${operation} ${billing_type} ${api_key_id ?? ''} ${project_id}`;
+  const tags = JSON.stringify(data.tags ?? {});
+  const tags_key = data.tags === undefined ? '' : sha256(tags);
+  const key = `${day} ${tenant_id} ${operation} ${billing_type} ${api_key_id ?? ''} ${tags_key} ${project_id}`;
   const known = uses.get(key);
   const use = known ?? {
     ...NO_USE,
-    ...{ day, tenant_id, project_id, api_key_id: api_key_id ?? '', operation, billing_type },
+    ...{ day, tenant_id, project_id, api_key_id: api_key_id ?? '', operation, billing_type, tags_key, tags },
     last_position: position,
   };
   if (known === undefined) uses.set(key, use);

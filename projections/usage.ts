@@ -6,8 +6,10 @@ import {
   rowReader,
   type Sum,
   table,
+  textOf,
   textOrNull,
   type TimeRange,
+  wholeOf,
   within,
 } from './engine/table.ts';
 import {
@@ -18,8 +20,16 @@ import {
   tenantOf,
 } from './engine/ports.ts';
 import { upserting } from './engine/bulk.ts';
+import { listing } from './engine/query.ts';
 import { listValueUsd } from '../domain/kernel/amounts.ts';
-import { isoWeekOf, localPeriods, type LocalPeriod } from '../domain/kernel/timeZones.ts';
+import {
+  dayEndIn,
+  dayStartIn,
+  isoWeekOf,
+  localDays,
+  localPeriods,
+  type LocalPeriod,
+} from '../domain/kernel/timeZones.ts';
 
 /**
  * What was consumed by UTC day. `credits` is what left the balance: a gift
@@ -333,11 +343,12 @@ export const usageStats =
   };
 
 /** The read models that one answer is made of: its balances are shown only if all are at one position. */
-const TOGETHER = ['balances', 'grants', 'usage'];
+const TOGETHER = ['balances', 'grants', 'ledger', 'usage'];
 
 /**
- * Movements from the first day ($2) until now, by day: those after the last day lead back from the balance.
- * One statement, so one snapshot; `at` always gives a row. $1: the tenant.
+ * Movements of a tenant ($1) from the first day until now, by day: those after the last day lead back from the
+ * balance. Rows of the ledger from $4 to $2 are cut into days at the times $6, whose keys are $5; all that came after
+ * $2, the end of a UTC day, is from the roll-up. One statement, so one snapshot; `at` always gives a row.
  */
 const MOVED = `
   with at as (
@@ -346,10 +357,18 @@ const MOVED = `
   ), moved as (
     select day, kind, category, sum(operations)::int8 as operations, sum(pages)::int8 as pages,
       sum(free_pages)::int8 as free_pages, sum(credits)::int8 as credits
-    from read.usage_days where tenant_id = $1 and day >= $2 group by day, kind, category
+    from read.usage_days where tenant_id = $1 and day > left($2, 10) group by day, kind, category
     union all
-    select left(created_at, 10), 'grant', '', 0, 0, 0, sum(credits)::int8
-    from read.grants where tenant_id = $1 and created_at >= $2 group by 1
+    select left(created_at, 10), 'grant', '', 0, 0, 0, -sum(credits)::int8
+    from read.grants where tenant_id = $1 and created_at > $2 group by 1
+    union all
+    select ($5::text[])[width_bucket(created_at, $6::text[])], kind, coalesce(category, ''),
+      count(*) filter (where part <> 0 or id not like '%\\_free'), sum(pages)::int8, sum(free_pages)::int8,
+      -sum(credits_delta)::int8
+    from read.ledger where tenant_id = $1 and created_at between $4 and $2 and ordinal between
+      (select min(first_ordinal) from read.ledger_blocks where tenant_id = $1 and last_created_at >= $4) and
+      (select max(last_ordinal) from read.ledger_blocks where tenant_id = $1 and first_created_at <= $2)
+    group by 1, 2, 3
   )
   select moved.*, case when together then (select balance_credits from read.balances where tenant_id = $1) end
     as balance_credits
@@ -361,15 +380,16 @@ type Moved = ReturnType<typeof readMoved>;
 
 interface UsageDaysQuery {
   readonly tenant_id: string;
-  /** First and last UTC day, `YYYY-MM-DD`. */
+  /** First and last day of the zone, `YYYY-MM-DD`. */
   readonly start: string;
   readonly end: string;
+  readonly time_zone: string;
 }
 
 /** What was used of one category within a day. `credits`: what left the balance. */
 type CategoryOfDay = { readonly category: string } & Readonly<RowOf<typeof COUNTED>>;
 
-/** A UTC day of a tenant: balance = that of the day before + granted + adjusted − used. */
+/** A day of a tenant: balance = that of the day before + granted + adjusted − used. */
 interface UsageDay {
   readonly day: string;
   readonly used_credits: number;
@@ -389,12 +409,15 @@ const daysBetween = (start: string, end: string): readonly string[] => {
   return Array.from({ length: count }, (_, n) => new Date(first + n * DAY_MS).toISOString().slice(0, 10));
 };
 
-const creditsOf = (moved: readonly Moved[], kind: string): number =>
-  moved.reduce((sum, row) => (row.kind === kind ? sum + row.credits : sum), 0);
+/** Kinds of movements by the member that they are shown in: `grant` and `transfer` are sums of several kinds. */
+const GRANTED: readonly string[] = ['grant', 'sale', 'refund', 'reversal'];
+const ADJUSTED: readonly string[] = ['admin_adjustment', 'transfer', 'transfer_out', 'transfer_in'];
 
-/** What movements add to the balance: of grants the table has what came, of all else what left. */
-const netOf = (moved: readonly Moved[]): number =>
-  moved.reduce((sum, { kind, credits }) => (kind === 'grant' ? sum + credits : sum - credits), 0);
+/** Credits that left the balance by movements of these kinds. */
+const leftBy = (moved: readonly Moved[], kinds: readonly string[]): number =>
+  moved.reduce((sum, { kind, credits }) => (kinds.includes(kind) ? sum + credits : sum), 0);
+
+const netOf = (moved: readonly Moved[]): number => moved.reduce((sum, { credits }) => sum - credits, 0);
 
 const categoriesOf = (moved: readonly Moved[]): readonly CategoryOfDay[] =>
   moved
@@ -409,23 +432,53 @@ const byDay = (moved: readonly Moved[]): ReadonlyMap<string, readonly Moved[]> =
   return days;
 };
 
+/** Credits that a tenant used from a UTC day on, by day. */
+export const creditsUsedByDay = listing(
+  `select day, sum(credits)::int8 as credits from read.usage_days
+   where tenant_id = $1 and day >= $2 and kind = 'usage' group by day`,
+  (tenantId: string, from: string) => [tenantId, from],
+  (row): readonly [day: string, credits: number] => [textOf(row, 'day'), wholeOf(row, 'credits')],
+);
+
+/** The key of movements that came between the last day and the end of its UTC day. */
+const LATER = 'later';
+
+/** The parameters of `MOVED`: a zone other than UTC has its days from the ledger, as the roll-up is by UTC days. */
+const movedParameters = ({ tenant_id, start, end, time_zone }: UsageDaysQuery): readonly SqlValue[] => {
+  const dayBefore = new Date(Date.parse(start) - DAY_MS).toISOString().slice(0, 10);
+  const none = [`${start}T00:00:00.000Z`, [], []];
+  if (time_zone === 'UTC') return [tenant_id, `${dayBefore}T23:59:59.999Z`, TOGETHER, ...none];
+  const never = `${NEVER}T00:00:00.000Z`;
+  const first = dayStartIn(time_zone, start);
+  const [from, last] = [first < never ? never : first, dayEndIn(time_zone, end)];
+  const days = from < last ? localDays(time_zone, from, last) : [];
+  const later = new Date(Date.parse(last) + 1).toISOString();
+  return [
+    ...[tenant_id, `${last.slice(0, 10)}T23:59:59.999Z`, TOGETHER, from],
+    ...[
+      [...days.map(({ day }) => day), LATER],
+      [...days.map((day) => day.from), later],
+    ],
+  ];
+};
+
 /** Each day of a tenant with what was used by category, and the balance at its end. */
 export const usageDaysOfTenant =
   (sql: SqlTx) =>
-  async ({ tenant_id, start, end }: UsageDaysQuery): Promise<readonly UsageDay[]> => {
-    const rows = await sql.query(MOVED, [tenant_id, start, TOGETHER]);
+  async (query: UsageDaysQuery): Promise<readonly UsageDay[]> => {
+    const rows = await sql.query(MOVED, movedParameters(query));
     const moved = rows.filter(({ day }) => day !== null).map(readMoved);
     const movedOn = byDay(moved);
     const now = rows.map(readBalance)[0]?.balance_credits ?? null;
-    let balance = now === null ? null : now - netOf(moved.filter(({ day }) => day > end));
+    let balance = now === null ? null : now - netOf(moved.filter(({ day }) => day > query.end));
     const days: UsageDay[] = [];
-    for (const day of [...daysBetween(start, end)].reverse()) {
+    for (const day of [...daysBetween(query.start, query.end)].reverse()) {
       const within = movedOn.get(day) ?? [];
       days.push({
         day,
-        used_credits: creditsOf(within, 'usage'),
-        granted_credits: creditsOf(within, 'grant'),
-        adjusted_credits: 0 - creditsOf(within, 'admin_adjustment') - creditsOf(within, 'transfer'),
+        used_credits: leftBy(within, ['usage']),
+        granted_credits: 0 - leftBy(within, GRANTED),
+        adjusted_credits: 0 - leftBy(within, ADJUSTED),
         balance_credits: balance,
         categories: categoriesOf(within),
       });

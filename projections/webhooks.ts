@@ -1,14 +1,4 @@
-import {
-  omit,
-  pick,
-  type Projector,
-  type Row,
-  rowReader,
-  table,
-  type Table,
-  textOf,
-  wholeOf,
-} from './engine/table.ts';
+import { omit, pick, type Projector, rowReader, type Table, textOf, wholeOf } from './engine/table.ts';
 import {
   ALL_TENANT_EVENTS,
   balanceMessages,
@@ -19,119 +9,23 @@ import {
   tenantToldOf,
   TOLD_EVENTS,
 } from '../domain/webhookMessages.ts';
-import { deliveryIdOf, triedUntil } from '../domain/webhook.ts';
-import { only, type ProjectedEvent, type ProjectedEventOf, type SqlTx } from './engine/ports.ts';
-import { inserting } from './engine/bulk.ts';
+import {
+  type DeliveryRow,
+  keptWebhookRows,
+  type TouchedRows,
+  webhookDeliveries,
+  webhookFreePages,
+  type WebhookRow,
+  type WebhookRows,
+  webhooks,
+  webhookTerms,
+  webhookUses,
+} from './webhookRows.ts';
+import { deliveryIdOf, lowBalanceLevels, triedUntil } from '../domain/webhook.ts';
+import { PACE_DAYS_MAX, paceStart } from '../domain/forecast.ts';
+import { only, type ProjectedEvent, type ProjectedEventOf, type SqlRow, type SqlTx } from './engine/ports.ts';
+import { inserting, upserting } from './engine/bulk.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
-
-type UsedRow = Row<typeof webhookFreePages>;
-type TermRow = Row<typeof webhookTerms>;
-
-/** Rows in memory, that know which of them a fold has put. */
-export interface TouchedRows extends WebhookRows {
-  readonly knowDelivery: (row: DeliveryRow) => void;
-  readonly knowUsed: (row: UsedRow) => void;
-  readonly knowFreePages: (pages: number) => void;
-  readonly touched: () => {
-    readonly webhooks: readonly WebhookRow[];
-    readonly deliveries: readonly DeliveryRow[];
-    readonly used: readonly UsedRow[];
-    readonly terms: readonly TermRow[];
-  };
-}
-
-/** Rows by their key; `put` marks them. */
-const marked = <R>(keyOf: (row: R) => string) => {
-  const all = new Map<string, R>();
-  const touched = new Set<string>();
-  return {
-    get: (key: string): R | undefined => all.get(key),
-    know: (row: R): void => void all.set(keyOf(row), row),
-    put: (row: R): void => {
-      all.set(keyOf(row), row);
-      touched.add(keyOf(row));
-    },
-    touched: (): readonly R[] => [...touched].map((key) => all.get(key)).filter((row) => row !== undefined),
-  };
-};
-
-/** Webhooks by whose they are, so that an event finds those that it concerns. */
-const byTenant = () => {
-  const ids = new Map<string, Set<string>>();
-  return {
-    add: ({ tenant_id, webhook_id }: WebhookRow): void => {
-      const of = ids.get(tenant_id);
-      if (of === undefined) ids.set(tenant_id, new Set([webhook_id]));
-      else of.add(webhook_id);
-    },
-    of: (tenantId: string): Iterable<string> => ids.get(tenantId) ?? [],
-  };
-};
-
-/** Rows that a fold works on: those given, and what is made known later. */
-export const keptWebhookRows = (known: { readonly webhooks: readonly WebhookRow[] }): TouchedRows => {
-  const webhooks = marked<WebhookRow>(({ webhook_id }) => webhook_id);
-  const deliveries = marked<DeliveryRow>(({ delivery_id }) => delivery_id);
-  const used = marked<UsedRow>(({ tenant_id }) => tenant_id);
-  const terms = marked<TermRow>(({ term }) => term);
-  const tenants = byTenant();
-  const operators = new Set<string>();
-  const index = (row: WebhookRow): void => {
-    tenants.add(row);
-    if (row.for_operators) operators.add(row.webhook_id);
-    else operators.delete(row.webhook_id);
-  };
-  const found = (ids: Iterable<string>): readonly WebhookRow[] =>
-    [...ids].map((id) => webhooks.get(id)).filter((row) => row !== undefined);
-  for (const row of known.webhooks) {
-    webhooks.know(row);
-    index(row);
-  }
-  const TERM = 'free_pages';
-  return {
-    webhook: webhooks.get,
-    putWebhook: (row) => {
-      webhooks.put(row);
-      index(row);
-    },
-    ofTenant: (tenantId) => found(tenants.of(tenantId)),
-    forOperators: () => found(operators),
-    delivery: deliveries.get,
-    putDelivery: deliveries.put,
-    knowDelivery: deliveries.know,
-    freePagesUsed: (tenantId) => used.get(tenantId)?.used ?? 0,
-    putFreePagesUsed: (tenant_id, pages) => used.put({ tenant_id, used: pages }),
-    knowUsed: used.know,
-    freePages: () => terms.get(TERM)?.pages ?? 0,
-    putFreePages: (pages) => terms.put({ term: TERM, pages }),
-    knowFreePages: (pages) => terms.know({ term: TERM, pages }),
-    touched: () => ({
-      webhooks: webhooks.touched(),
-      deliveries: deliveries.touched(),
-      used: used.touched(),
-      terms: terms.touched(),
-    }),
-  };
-};
-
-export type WebhookRow = Row<typeof webhooks>;
-export type DeliveryRow = Row<typeof webhookDeliveries>;
-
-/** The rows that a fold reads and changes: all there are, or those that its events can touch. */
-export interface WebhookRows {
-  readonly webhook: (webhookId: string) => WebhookRow | undefined;
-  readonly putWebhook: (row: WebhookRow) => void;
-  /** Those of a tenant, removed ones too. */
-  readonly ofTenant: (tenantId: string) => Iterable<WebhookRow>;
-  /** Those that ask for something that only operators are told, removed ones too. */
-  readonly forOperators: () => Iterable<WebhookRow>;
-  readonly delivery: (deliveryId: string) => DeliveryRow | undefined;
-  readonly putDelivery: (row: DeliveryRow) => void;
-  readonly freePagesUsed: (tenantId: string) => number;
-  readonly putFreePagesUsed: (tenantId: string, used: number) => void;
-  readonly freePages: () => number;
-  readonly putFreePages: (pages: number) => void;
-}
 
 type WebhookEvent = ProjectedEventOf<
   'WebhookCreated' | 'WebhookChanged' | 'WebhookSecretRotated' | 'WebhookDisabled' | 'WebhookRemoved'
@@ -143,7 +37,15 @@ const settingsOf = ({ data }: ProjectedEventOf<'WebhookCreated' | 'WebhookChange
   for_operators: data.events.some((type) => OPERATOR_EVENT_TYPES.some((one) => one === type)),
   description: data.description,
   low_balance_credits: data.low_balance_credits,
+  low_balance_at: data.low_balance_at === undefined ? null : data.low_balance_at.join(' '),
 });
+
+/** The balances below which a webhook is told, in credits. */
+const levelsOf = (row: Pick<WebhookRow, 'low_balance_credits' | 'low_balance_at'>): readonly number[] =>
+  lowBalanceLevels({
+    low_balance_credits: row.low_balance_credits,
+    low_balance_at: row.low_balance_at?.split(' ').map(Number),
+  });
 
 const createdRow = (event: ProjectedEventOf<'WebhookCreated'>): WebhookRow => {
   const { webhook_id, tenant_id, created_at } = event.data;
@@ -278,14 +180,20 @@ const freePagesMessages = (rows: WebhookRows, event: ProjectedEvent): readonly M
     : [];
 };
 
+const noteUse = (rows: WebhookRows, event: ProjectedEvent): void => {
+  if (event.type !== 'CreditsBurned' || event.data.credits === 0) return;
+  rows.addUse(tenantToldOf(event) ?? '', event.data.created_at.slice(0, 10), event.data.credits);
+};
+
 const tell = (rows: WebhookRows, event: ProjectedEvent): void => {
+  noteUse(rows, event);
   const own = messageOf(event);
   const free = freePagesMessages(rows, event);
   const forOperators = own !== undefined && OPERATOR_EVENT_TYPES.includes(own.type);
   const tenant = tenantToldOf(event);
   const candidates = forOperators ? rows.forOperators() : tenant === null ? [] : rows.ofTenant(tenant);
   for (const webhook of [...candidates]) {
-    const balance = balanceMessages(event, webhook.low_balance_credits);
+    const balance = balanceMessages(event, levelsOf(webhook), () => rows.usesOf(tenant ?? ''));
     const messages = [...(own === undefined ? [] : [own]), ...balance, ...free];
     for (const [turn, message] of messages.entries())
       if (isWanted(webhook, message.type)) deliver(rows, { event, webhook }, { message, turn });
@@ -320,84 +228,8 @@ export const applyEvent = (rows: WebhookRows, event: ProjectedEvent): void => {
   }
 };
 
-/**
- * Webhooks as they stand. `events`: types, with a space between. `failing_since`: null while the last attempt went
- * well.
- */
-export const webhooks = table({
-  name: 'webhooks',
-  key: ['webhook_id'],
-  columns: {
-    webhook_id: 'sorted',
-    tenant_id: 'sorted',
-    position: 'position',
-    url: 'text',
-    events: 'text',
-    /** Some of these are for operators: such a webhook gets them for every tenant. */
-    for_operators: 'boolean',
-    description: 'text?',
-    low_balance_credits: 'int8?',
-    enabled: 'boolean',
-    disabled_reason: 'text?',
-    failing_since: 'text?',
-    created_at: 'sorted',
-    updated_at: 'text',
-    removed_at: 'text?',
-  },
-  indexes: ['(tenant_id, position desc)', '(webhook_id) where for_operators'],
-});
-
-/**
- * One message for one webhook. `subject`: the stream that it is about, whose messages are sent in the order of
- * `position`. `retry_until`: what is pending after that has failed.
- */
-export const webhookDeliveries = table({
-  name: 'webhook_deliveries',
-  key: ['delivery_id'],
-  columns: {
-    delivery_id: 'sorted',
-    webhook_id: 'sorted',
-    tenant_id: 'sorted',
-    position: 'position',
-    /** Orders the messages of one event. */
-    turn: 'int4',
-    event_id: 'text',
-    event_type: 'text',
-    subject: 'sorted',
-    body: 'text',
-    delivered: 'boolean',
-    attempts: 'int4',
-    response_status: 'int4?',
-    error: 'text?',
-    created_at: 'sorted',
-    next_attempt_at: 'sorted',
-    retry_until: 'sorted',
-    last_attempt_at: 'text?',
-    delivered_at: 'text?',
-  },
-  indexes: [
-    '(webhook_id, position desc, turn desc)',
-    '(created_at)',
-    '(webhook_id, next_attempt_at) where not delivered',
-    '(webhook_id, subject, position, turn) where not delivered',
-  ],
-});
-
-/** Free pages that each tenant has used: a message is sent once when none are left. */
-export const webhookFreePages = table({
-  name: 'webhook_free_pages',
-  key: ['tenant_id'],
-  columns: { tenant_id: 'sorted', used: 'int8' },
-});
-
-/** How many pages are free for each tenant now: one row, `free_pages`. */
-export const webhookTerms = table({
-  name: 'webhook_terms',
-  key: ['term'],
-  columns: { term: 'sorted', pages: 'int8' },
-});
-
 const readWebhook = rowReader(webhooks.columns);
+const readUse = rowReader(webhookUses.columns);
 const readDelivery = rowReader(webhookDeliveries.columns);
 
 const DELIVERY_EVENTS = [
@@ -430,7 +262,29 @@ const load = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]
     const readUsed = rowReader(webhookFreePages.columns);
     for (const row of (await tx.query(used, [tenants])).map(readUsed)) rows.knowUsed(row);
   }
+  await loadUses(tx, schema, { rows, events, webhooks: found.map(readWebhook) });
   return rows;
+};
+
+/** What tenants with levels used in the days that forecasts count. */
+const loadUses = async (
+  tx: SqlTx,
+  schema: string,
+  of: {
+    readonly rows: TouchedRows;
+    readonly events: readonly ProjectedEvent[];
+    readonly webhooks: readonly WebhookRow[];
+  },
+): Promise<void> => {
+  const made = only(of.events, 'WebhookCreated', 'WebhookChanged').map(({ data }) => data.tenant_id);
+  const levelled = of.webhooks.filter((row) => row.removed_at === null && levelsOf(row).length > 0);
+  const tenants = unique([...levelled.map(({ tenant_id }) => tenant_id), ...made]);
+  const days = of.events.flatMap(({ data }) => ('created_at' in data ? [data.created_at.slice(0, 10)] : []));
+  const first = days.reduce((a, b) => (a < b ? a : b), days[0] ?? '');
+  if (tenants.length === 0 || first === '') return;
+  const uses = `select * from ${schema}.webhook_uses where tenant_id = any($1::text[]) and day >= $2`;
+  for (const row of await tx.query(uses, [tenants, paceStart(first, PACE_DAYS_MAX)]))
+    of.rows.knowUse(readUse(row));
 };
 
 /** Puts whole rows in the place of those with the same key. */
@@ -449,6 +303,7 @@ const putWebhooks = replacing(webhooks);
 const putDeliveries = replacing(webhookDeliveries);
 const putUsed = replacing(webhookFreePages);
 const putTerms = replacing(webhookTerms);
+const addUses = upserting(webhookUses);
 
 const fold = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]): Promise<void> => {
   if (events.length === 0) return;
@@ -459,6 +314,7 @@ const fold = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]
   await putDeliveries(tx, schema, touched.deliveries);
   await putUsed(tx, schema, touched.used);
   await putTerms(tx, schema, touched.terms);
+  await addUses(tx, schema, touched.uses);
 };
 
 /** What pruning before $1 at $2 removes, of the tenant $3 or of all: whatever is still to be sent stays. */
@@ -502,7 +358,7 @@ export const webhooksProjector: Projector = {
     ...DELIVERY_EVENTS,
     'DeliveriesPruned',
   ],
-  tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms],
+  tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms, webhookUses],
   apply: async (tx, { schema, events }) => {
     let from = 0;
     for (const [at, event] of events.entries()) {
@@ -522,7 +378,11 @@ interface WebhooksQuery extends Page {
   readonly tenant_id: string;
 }
 
-const readListed = rowReader(omit(webhooks.columns, 'position', 'for_operators', 'removed_at'));
+const readListedRow = rowReader(omit(webhooks.columns, 'position', 'for_operators', 'removed_at'));
+const readListed = (row: SqlRow) => {
+  const listed = readListedRow(row);
+  return { ...listed, low_balance_at: [...levelsOf(listed)] };
+};
 
 /** A tenant's webhooks, newest first, and how many there are in all. */
 export const webhooksOfTenant = paging(

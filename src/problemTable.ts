@@ -51,6 +51,7 @@ export const PROBLEMS = {
   model_pricing_not_found: { status: 404, title: 'There is no price for this model' },
   fx_rate_not_found: { status: 404, title: 'There is no such exchange rate' },
   receipt_not_found: { status: 404, title: 'There is no such receipt' },
+  payment_not_found: { status: 404, title: 'There is no such payment' },
   refund_not_found: { status: 404, title: 'There is no such refund' },
   original_grant_not_found: { status: 404, title: 'The sale to refund does not exist' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },

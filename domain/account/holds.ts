@@ -10,7 +10,7 @@ import type {
   SettleHold,
 } from './messages.ts';
 import { NO_END } from '../leased.ts';
-import { sortedTags } from '../tags.ts';
+import { sortedTags, withTags } from '../tags.ts';
 import { refusedByBudget, withAlerts } from './budgets.ts';
 import { type AccountState, availableIn, chargeAt, evolve, opening, RELEASED } from './state.ts';
 
@@ -211,30 +211,27 @@ const chargedAs = (
   state: AccountState,
   data: ChargeCredits['data'],
   created_at: string,
-): AccountEventOf<'CreditsBurned'>['data'] => {
-  const tags = sortedTags(data.tags);
-  return {
-    usage_id: data.usage_id,
-    operation_id: data.usage_id,
-    hold_id: null,
-    idempotency_key: data.idempotency_key,
-    fingerprint: data.fingerprint,
-    operation: data.operation,
-    category: data.category,
-    extraction_mode: null,
-    billing_type: data.billing_type,
-    pages: 0,
-    free_pages: 0,
-    credits_per_page: NO_CREDITS,
-    credits: data.credits,
-    billing_config_version: data.billing_config_version,
-    project_id: data.project_id,
-    task_id: data.task_id,
-    document_id: data.document_id,
-    job_id: data.job_id,
-    api_key_id: data.api_key_id,
-    ...(tags !== undefined && { tags }),
-    created_at,
-    balance_after: minus(state.balance, data.credits),
-  };
-};
+): AccountEventOf<'CreditsBurned'>['data'] => ({
+  usage_id: data.usage_id,
+  operation_id: data.usage_id,
+  hold_id: null,
+  idempotency_key: data.idempotency_key,
+  fingerprint: data.fingerprint,
+  operation: data.operation,
+  category: data.category,
+  extraction_mode: null,
+  billing_type: data.billing_type,
+  pages: 0,
+  free_pages: 0,
+  credits_per_page: NO_CREDITS,
+  credits: data.credits,
+  billing_config_version: data.billing_config_version,
+  project_id: data.project_id,
+  task_id: data.task_id,
+  document_id: data.document_id,
+  job_id: data.job_id,
+  api_key_id: data.api_key_id,
+  ...withTags(data.tags),
+  created_at,
+  balance_after: minus(state.balance, data.credits),
+});

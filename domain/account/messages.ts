@@ -13,7 +13,7 @@ import {
   tenantId,
 } from '../kernel/amounts.ts';
 import { sha256 } from '../kernel/chain.ts';
-import { eventTags } from '../tags.ts';
+import { tagged } from '../tags.ts';
 import { type BudgetCommand, budgetEvents, type BudgetRejection } from './budgetMessages.ts';
 
 /** What a tenant may do. A first sale moves `free` to `paid`. */
@@ -51,9 +51,6 @@ const usageScope = {
   job_id: z.string().nullable(),
   api_key_id: z.string().nullable(),
 };
-
-/** The customer's own names for what it is for, sorted. Left out where there are none, and by older releases. */
-const tagged = { tags: eventTags.optional() };
 
 /** How an extraction or conversion ended: its burn says it, so that its usage event can always be written. */
 const delivered = z.strictObject({
@@ -432,10 +429,10 @@ export type SendCredits = Command<
     Omit<TransferOut, 'credits' | 'created_at' | 'balance_after'> & { readonly credits: Credits | null }
 >;
 
-/** Takes in what another tenant sent, once. */
+/** Takes in what another tenant sent, once. `left_at`: when it left the other account. */
 export type ReceiveCredits = Command<
   'ReceiveCredits',
-  OfTenant & Asked<'CreditsTransferredIn', 'created_at' | 'balance_after'>
+  OfTenant & Asked<'CreditsTransferredIn', 'created_at' | 'balance_after'> & { readonly left_at: string }
 >;
 
 export type AdjustCredits = Command<
@@ -527,6 +524,10 @@ export type AccountRejection =
   | { readonly code: 'idempotency_key_reused'; readonly members?: readonly string[] }
   /** One movement is at most `MOVEMENT_MAX`, and no total passes 2^53 − 1, so that all numbers are exact. */
   | { readonly code: 'credits_out_of_range' }
+  /** A tenant cannot send credits to itself. */
+  | { readonly code: 'transfer_to_itself' }
+  /** Credits would arrive before they left. */
+  | { readonly code: 'transfer_too_early' }
   | { readonly code: 'original_grant_not_found' }
   | { readonly code: 'refund_mismatch'; readonly reason: 'tenant' | 'currency' }
   | {

@@ -65,17 +65,40 @@ const numberOf = (def: DefOf<'number'>): Pattern => {
 
 const literally = (value: unknown): string => JSON.stringify(value).replace(/[^\w"]/g, '\\$&');
 
-/** Members in canonical order. The first has to be there, so that all others begin with a comma. */
+/** Members in canonical order. One has to be there: those before it end with a comma, those behind begin with one. */
 const objectOf = ({ shape }: DefOf<'object'>): Pattern => {
   let text = '';
+  let hasOne = false;
   for (const name of Object.keys(shape).sort()) {
     const { def } = (shape[name] as z.core.$ZodTypes)._zod;
-    const value = patternOf(def.type === 'optional' ? def.innerType : shape[name]);
-    if (value === undefined || (def.type === 'optional' && text === '')) return undefined;
-    const member = `${text === '' ? '' : ','}${literally(name)}:${value}`;
-    text += def.type === 'optional' ? `(?:${member})?` : member;
+    const isOptional = def.type === 'optional';
+    const value = patternOf(isOptional ? def.innerType : shape[name]);
+    if (value === undefined) return undefined;
+    const member = `${literally(name)}:${value}`;
+    if (hasOne) text += isOptional ? `(?:,${member})?` : `,${member}`;
+    else text += isOptional ? `(?:${member},)?` : member;
+    hasOne ||= !isOptional;
   }
-  return `\\{${text}\\}`;
+  return hasOne ? `\\{${text}\\}` : undefined;
+};
+
+/** Names and values, in a group: their order is looked at apart, which no pattern can. */
+const recordOf = ({ keyType, valueType }: DefOf<'record'>): Pattern => {
+  const [name, value] = [patternOf(keyType), patternOf(valueType)];
+  if (name === undefined || value === undefined) return undefined;
+  return `(\\{(?:${name}:${value}(?:,${name}:${value})*)?\\})`;
+};
+
+const NAMES = /"([^"]*)":"[^"]*"/g;
+
+/** Names that objects order, or take, in a way of their own. */
+const UNUSUAL = /^(?:\d|__proto__$)/;
+
+/** Whether the names of a record of texts are in canonical order, each once. */
+const isInOrder = (record: string): boolean => {
+  const names = Array.from(record.matchAll(NAMES), ([, name = '']) => name);
+  const isUsual = names.every((name) => !UNUSUAL.test(name));
+  return isUsual && names.every((name, at) => at === 0 || (names[at - 1] ?? '') < name);
 };
 
 const anyOf = (patterns: readonly Pattern[]): Pattern =>
@@ -89,6 +112,8 @@ const patternOf = (schema: z.core.$ZodType | undefined): Pattern => {
   switch (def.type) {
     case 'object':
       return objectOf(def);
+    case 'record':
+      return recordOf(def);
     case 'nullable':
       return anyOf(['null', patternOf(def.innerType)]);
     case 'enum':
@@ -102,11 +127,16 @@ const patternOf = (schema: z.core.$ZodType | undefined): Pattern => {
   }
 };
 
+/** A group that is remembered: records alone have one. */
+const GROUP = /(?<!\\)\((?!\?)/;
+
 /** How events of a type look in the log. */
 interface Plain {
   readonly category: string;
   readonly version: number;
   readonly pattern: RegExp;
+  /** Its groups are records of texts. */
+  readonly hasRecord: boolean;
 }
 
 const PLAIN_TYPES: ReadonlyMap<string, Plain> = new Map(
@@ -116,7 +146,12 @@ const PLAIN_TYPES: ReadonlyMap<string, Plain> = new Map(
       const version = currentVersionOf(category, type);
       return pattern === undefined
         ? []
-        : [[type, { category, version, pattern: new RegExp(`^${pattern}$`) }]];
+        : [
+            [
+              type,
+              { category, version, pattern: new RegExp(`^${pattern}$`), hasRecord: GROUP.test(pattern) },
+            ],
+          ];
     }),
   ),
 );
@@ -139,7 +174,16 @@ export const isPlainData = ({ type, stream, metadata, stored }: RecordedEvent): 
     stored !== undefined &&
     isOf(plain.category, stream) &&
     metadata['schema_version'] === plain.version &&
-    plain.pattern.test(stored.data)
+    isWritten(plain, stored.data)
+  );
+};
+
+const isWritten = ({ pattern, hasRecord }: Plain, text: string): boolean => {
+  if (!hasRecord) return pattern.test(text);
+  const [, ...records] = pattern.exec(text) ?? [''];
+  return (
+    records.length > 0 &&
+    records.every((record: string | undefined) => record === undefined || isInOrder(record))
   );
 };
 

@@ -30,7 +30,7 @@ export const event = <Type extends string, Shape extends z.ZodRawShape>(type: Ty
 /** Who acts: an API key, or a part of the service itself (`system`). Never a plain key. */
 export const actor = z.strictObject({
   key_id: z.string(),
-  role: z.enum(['tenant', 'service', 'admin', 'system']),
+  role: z.enum(['tenant', 'service', 'seller', 'admin', 'system']),
 });
 type Actor = z.output<typeof actor>;
 

@@ -1,5 +1,6 @@
 import { standIn, type Field } from './fields/fields.ts';
-import { type Finding, findingOf } from './finding.ts';
+import { type Finding, findingOf, signed, type Signed } from './finding.ts';
+import type { Generator } from '../ports/why.ts';
 import { findAddress } from './parties/addresses.ts';
 import { findParty } from './parties/parties.ts';
 import { findInProse } from './prose/proseValues.ts';
@@ -17,19 +18,28 @@ interface Known {
 }
 
 /** What sums that agree, sentences of contracts, and the rules of the field's concept find. */
-export const byLexicon = (field: Field, { totals, source }: Known): Finding | undefined =>
-  totals.get(field.pointer) ??
-  findInProse(field, source) ??
+export const byLexicon = (field: Field, { totals, source }: Known): Signed | undefined =>
+  signed('sums', source, () => totals.get(field.pointer)) ??
+  signed('clauses', source, () => findInProse(field, source)) ??
   (field.concept === undefined ? undefined : findLeaf(field, source));
 
-function findLeaf(field: Field, source: Source): Finding | undefined {
+function findLeaf(field: Field, source: Source): Signed | undefined {
   const found = findByKind(field, source);
   const other = found === undefined ? standIn(field) : undefined;
   return other === undefined ? found : findByKind(other, source);
 }
 
-function findByKind(field: Field, source: Source): Finding | undefined {
-  if (isTotal(field) || field.choices.length > 0) return undefined;
+const findByKind = (field: Field, source: Source): Signed | undefined =>
+  isTotal(field) || field.choices.length > 0
+    ? undefined
+    : signed(BY_KIND[field.kind] ?? 'concepts', source, () => kindFinding(field, source));
+
+const BY_KIND: Readonly<Partial<Record<Field['kind'], Generator>>> = {
+  party: 'parties',
+  address: 'addresses',
+};
+
+function kindFinding(field: Field, source: Source): Finding | undefined {
   switch (field.kind) {
     case 'boolean':
       return undefined;

@@ -1,15 +1,15 @@
 import type { DocumentWarning, SeenValue } from '../document/document.ts';
 import { memberPointer, isList, type Json, type JsonObject } from '../kernel/json.ts';
-import type { Citation, ValueCitation } from '../ports/extractionEngine.ts';
+import type { LocalCitation, ValueCitation } from '../ports/extractionEngine.ts';
 
 /** Below it a value is more likely wrong than right. */
 export const MIN_CONFIDENCE = 0.5;
 
 /** A value's place; `inexact`: a number is asked for, and what stands there are digits that no number holds. */
-export type Read = Citation & { readonly inexact?: boolean };
+export type LocalRead = LocalCitation & { readonly inexact?: boolean };
 
 /** Values with the places that they were read from. */
-export interface Cited<Of = Read> {
+export interface Cited<Of = LocalRead> {
   readonly value: JsonObject;
   readonly citations: readonly Of[];
 }
@@ -22,7 +22,7 @@ interface Floored<Of> extends Cited<Of> {
  * Leaves out what is less sure than asked for, as if it were absent: of a row its leaf, of a list its item, and
  * what holds nothing else with it. Places of what stays follow. A value without a citation is not judged.
  */
-export const aboveFloor = ({ value, citations }: Cited, minConfidence: number): Floored<Read> =>
+export const aboveFloor = ({ value, citations }: Cited, minConfidence: number): Floored<LocalRead> =>
   withoutDoubts({ value, citations }, (one) =>
     one.inexact === true || one.confidence < minConfidence ? one : undefined,
   );
@@ -81,7 +81,9 @@ const ROOT: Place = { was: '', is: '' };
 function keptOf(value: Json, place: Place, walk: Walk): Json | undefined {
   const doubt = walk.doubts.get(place.was);
   if (doubt !== undefined) {
-    walk.seen.push({ ...doubt, path: place.is, value });
+    const { text, page, bbox, confidence, inexact } = doubt;
+    const at = { path: place.is, text, page, bbox, confidence };
+    walk.seen.push({ ...at, ...(inexact === true && { inexact }), value });
     return undefined;
   }
   walk.moved.set(place.was, place.is);

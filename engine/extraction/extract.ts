@@ -1,46 +1,47 @@
 import type { Document, SeenValue } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { Citation } from '../ports/extractionEngine.ts';
+import type { LocalCitation } from '../ports/extractionEngine.ts';
+import type { FieldWhy } from '../ports/why.ts';
 import { byLexicon } from './byLexicon.ts';
-import { aboveFloor, MIN_CONFIDENCE, type Read } from './confidenceFloor.ts';
+import { aboveFloor, MIN_CONFIDENCE, type LocalRead } from './confidenceFloor.ts';
 import { coerced, isInexact, readings } from './fields/coerced.ts';
 import { schemaTree, type Field, type ObjectNode, type SchemaNode } from './fields/fields.ts';
-import { authorRows, factFor, joinedFact } from './facts/bylines.ts';
-import { findingOf, type Finding } from './finding.ts';
+import { factFor, joinedFact } from './facts/bylines.ts';
+import type { Ablation, Finding, Signed } from './finding.ts';
 import { boxAround, pageOf } from './places/layout.ts';
-import { listInProse } from './prose/proseValues.ts';
-import { LABELLED, ranked } from './ranking.ts';
-import type { RowFindings } from './tables/rowValues.ts';
-import { listedRows } from './lists/listedRows.ts';
+import { listedValues, listOfRows, type TriedWay } from './lists/listedRows.ts';
 import { listed } from './lists/rowMembers.ts';
 import { filledBest } from './lists/filledBest.ts';
-import { rowValues, type Cite } from './lists/rowValues.ts';
+import { rowValues, type Cite, type SignedRow } from './lists/rowValues.ts';
 import { mapValue, nestedValue } from './lists/openValues.ts';
-import { citedWorks } from './lists/citedWorks.ts';
-import { listedTexts } from './lists/labelledLists.ts';
 import { singlesOf } from './singles/singles.ts';
-import { tickedChoices } from './singles/ticked.ts';
-import { contactList } from './parts/contacts.ts';
 import { paceOf, type Pace } from './pace.ts';
 import { sourceOf, type Source } from './source.ts';
-import { findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
+import { whyLog } from './why.ts';
 import { scoredSingles, type Singles } from '../reader/scorer.ts';
 
 export interface LocalExtraction {
   readonly value: JsonObject;
-  readonly citations: readonly Citation[];
+  readonly citations: readonly LocalCitation[];
   /** Found, but less sure than asked for: left out of the value. */
   readonly seen: readonly SeenValue[];
   /** JSON Pointers of what was not looked for, for want of time. */
   readonly left: readonly string[];
+  /** The offers for each field, where they were asked for. */
+  readonly why?: readonly FieldWhy[] | undefined;
 }
 
-export interface ExtractOptions {
+export interface ExtractOptions extends ReadingOptions {
   /** 0..1; less sure values are left out. Default: `MIN_CONFIDENCE`. */
   readonly minConfidence?: number | undefined;
+}
+
+export interface ReadingOptions extends Ablation {
   /** Once it says so, nothing more is looked for: what was found until then is the answer. Default: never. */
   readonly isLate?: (() => boolean) | undefined;
+  /** Keeps all offers that the values are chosen from. Default: no. */
+  readonly why?: boolean | undefined;
 }
 
 export const NOTHING_FOUND: LocalExtraction = { value: {}, citations: [], seen: [], left: [] };
@@ -58,11 +59,11 @@ export interface Reading {
 /** What examples taught. Each is asked for its field first; without it the rules decide alone. */
 export interface Taught {
   /** Instead of what the rules found; undefined: nothing stands there. */
-  readonly leaf?: (field: Field, found: Finding | undefined) => Finding | undefined;
+  readonly leaf?: (field: Field, found: Signed | undefined) => Signed | undefined;
   /** The field of a list, with the labels that it has. */
   readonly list?: (field: Field) => Field;
   /** The rows of a list by its pointer; undefined: the rules decide. */
-  readonly rows?: (pointer: string, fields: readonly Field[]) => readonly RowFindings[] | undefined;
+  readonly rows?: (pointer: string, fields: readonly Field[]) => readonly SignedRow[] | undefined;
 }
 
 /**
@@ -74,7 +75,7 @@ export function extract(
   schema: JsonObject,
   options: ExtractOptions = {},
 ): LocalExtraction {
-  const reading = readingOf(document, schema, options.isLate);
+  const reading = readingOf(document, schema, options);
   return reading === undefined ? NOTHING_FOUND : extractFrom(reading, options);
 }
 
@@ -82,7 +83,7 @@ export function extract(
 export function readingOf(
   document: Document,
   schema: JsonObject,
-  isLate?: ExtractOptions['isLate'],
+  { isLate, why, without }: ReadingOptions = {},
 ): Reading | undefined {
   const tree = schemaTree(schema);
   if (tree?.kind !== 'object') return undefined;
@@ -90,6 +91,7 @@ export function readingOf(
   const source = sourceOf(
     document,
     fields.flatMap(({ phrases }) => phrases),
+    { without, why: why === true ? whyLog() : undefined },
   );
   const totals = findTotals(fields.filter(isTotal), source);
   let singles: Singles | undefined;
@@ -106,15 +108,17 @@ export function readingOf(
 export function rulesFor(
   fields: readonly Field[],
   { source, totals, pace }: Pick<Reading, 'source' | 'totals' | 'pace'>,
-): (field: Field) => Finding | undefined {
-  let singles: ReadonlyMap<string, Finding> | undefined;
-  const known = (field: Field): Finding | undefined => byLexicon(field, { totals, source });
+): (field: Field) => Signed | undefined {
+  let singles: ReadonlyMap<string, Signed> | undefined;
+  const known = (field: Field): Signed | undefined => byLexicon(field, { totals, source });
   return (field) => {
     const fact = factFor(field, source);
     if (fact !== undefined) return joinedFact(fact);
     singles ??= singlesOf(fields, { source, byRules: known, pace });
     const found = singles.get(field.pointer);
-    return found !== undefined && found.confidence >= SEEN_MIN ? found : undefined;
+    if (found === undefined || found.confidence >= SEEN_MIN) return found;
+    source.why?.passOver(field.pointer, 'unsure');
+    return undefined;
   };
 }
 
@@ -124,12 +128,13 @@ export function extractFrom(
   { minConfidence = MIN_CONFIDENCE }: ExtractOptions,
   taught: Taught = {},
 ): LocalExtraction {
-  const citations: Read[] = [];
+  const citations: LocalRead[] = [];
   const cite: Cite = (path, finding, inexact) => citations.push(cited(path, finding, inexact));
   const found =
     objectOf(tree, { source, singles, taught, pace, cite, least: SEEN_MIN, sure: minConfidence }) ?? {};
   const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, minConfidence);
-  return { value, citations: kept, seen, left: pace.left() };
+  const why = source.why?.told({ value, citations: kept, minConfidence });
+  return { value, citations: kept, seen, left: pace.left(), ...(why !== undefined && { why }) };
 }
 
 /** The value of one part of the schema alone; undefined where the document does not say it. */
@@ -216,13 +221,22 @@ function lookedUp(node: LookedUp, fill: Fill): Json | undefined {
 
 function leafOf(field: Field, fill: Fill): Json | undefined {
   const { leaf } = fill.taught;
+  const { why } = fill.source;
   const seen = foundByRules(field, fill, fill.least);
   const found = seen !== undefined && seen.confidence >= MIN_CONFIDENCE ? seen : undefined;
   const finding =
     leaf === undefined ? seen : (leaf(field, found) ?? (found === undefined ? seen : undefined));
-  if (finding === undefined) return undefined;
+  if (finding !== seen) why?.passOver(field.pointer, 'taught');
+  return finding && typedLeaf(field, finding, fill);
+}
+
+/** The value of a finding in the field's type; undefined where it has none. */
+function typedLeaf(field: Field, finding: Signed, { source: { why }, cite }: Fill): Json | undefined {
   const value = coerced(field, finding.value);
-  if (value !== undefined) fill.cite(field.pointer, finding, isInexact(field, value));
+  const inexact = value !== undefined && isInexact(field, value);
+  why?.end(field.pointer, finding);
+  if (value === undefined || inexact) why?.passOver(field.pointer, 'unfit');
+  if (value !== undefined) cite(field.pointer, finding, inexact);
   return value;
 }
 
@@ -234,7 +248,7 @@ export function foundByRules(
   field: Field,
   { singles }: Pick<Reading, 'singles'>,
   least = MIN_CONFIDENCE,
-): Finding | undefined {
+): Signed | undefined {
   const found = singles().findings.get(field.pointer);
   return found !== undefined && found.confidence >= least ? found : undefined;
 }
@@ -242,8 +256,13 @@ export function foundByRules(
 function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
   const field = fill.taught.list?.(asked) ?? asked;
   const values: Json[] = [];
-  const listed = readings(field).map((one) => listedValues(one, fill.source));
-  for (const finding of distinct(listed.find(({ length }) => length > 0) ?? [])) {
+  const found = readings(field).map((one) => listedValues(one, fill.source));
+  noteWays(
+    pointer,
+    found.flatMap(({ tried }) => tried),
+    fill,
+  );
+  for (const finding of distinct(found.find(({ items }) => items.length > 0)?.items ?? [])) {
     const value = coerced(field, finding.value);
     if (value === undefined) continue;
     fill.cite(`${pointer}/${values.length}`, finding, isInexact(field, value));
@@ -252,29 +271,11 @@ function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
   return values.length === 0 ? undefined : values;
 }
 
-function listedValues(field: Field, source: Source): readonly Finding[] {
-  const ticked = tickedChoices(field, source);
-  if (ticked !== undefined) return ticked;
-  const fact = factFor(field, source);
-  if (fact !== undefined) return fact.findings;
-  const works = citedWorks(field, source);
-  if (works.length > 0) return works;
-  const parties = field.type === 'string' ? listInProse(field, source) : [];
-  if (parties.length > 0) return parties;
-  const isText = field.type === 'string' && field.kind === 'text';
-  const found = (isText ? listedTexts(field, source) : undefined) ?? allOf(field, source);
-  return found.length > 0 ? found : contactList(field, source);
+function noteWays(pointer: string, tried: readonly TriedWay[], { source: { why } }: Fill): void {
+  for (const { by, ...counted } of why === undefined ? [] : tried) why?.count(pointer, by, counted);
 }
 
-function allOf(field: Field, source: Source): readonly Finding[] {
-  if (field.kind === 'text' || field.kind === 'party') return findTexts(field, source);
-  return ranked(field, source)
-    .filter(({ score }) => score >= LABELLED)
-    .sort((a, b) => a.candidate.segment.index - b.candidate.segment.index)
-    .map(({ candidate, score }) => findingOf(candidate, { label: score, margin: 0.2, agreement: 0 }));
-}
-
-const distinct = (findings: readonly Finding[]): readonly Finding[] =>
+const distinct = (findings: readonly Signed[]): readonly Signed[] =>
   findings.filter(({ value }, index) => findings.findIndex((other) => other.value === value) === index);
 
 function rowsOf(
@@ -283,18 +284,24 @@ function rowsOf(
 ): Json | undefined {
   const fields = [...columns.values()].flatMap(fieldsOf);
   const asked = listed(columns, called);
-  const authors = authorRows(asked, fill.source);
-  const rows =
-    fill.taught.rows?.(pointer, fields) ?? (authors.length > 0 ? authors : listedRows(asked, fill.source));
+  const taught = fill.taught.rows?.(pointer, fields);
+  const { items: rows, tried } =
+    taught === undefined ? listOfRows(asked, fill.source) : { items: taught, tried: waysTaught(taught) };
+  noteWays(pointer, tried, fill);
   const values = rowValues(rows, { members: columns, at: pointer, shapes }, fill.cite);
   return values.length === 0 ? undefined : values;
 }
 
-const cited = (path: string, { text, page, words, confidence }: Finding, inexact: boolean): Read => ({
+const waysTaught = ({ length }: readonly SignedRow[]): readonly TriedWay[] => [
+  { by: 'examples', items: length, outcome: length > 0 ? 'won' : 'empty' },
+];
+
+const cited = (path: string, { text, page, words, confidence, by }: Signed, inexact: boolean): LocalRead => ({
   path,
   text,
   page: pageOf(page, words),
   bbox: boxAround(words),
   confidence,
+  by,
   ...(inexact && { inexact }),
 });

@@ -2,6 +2,7 @@ import type { Json } from '../kernel/json.ts';
 import type { Candidate } from './candidates.ts';
 import { wordsIn, type Segment } from './places/layout.ts';
 import type { Word } from '../document/document.ts';
+import type { Generator } from '../ports/why.ts';
 
 /**
  * How a value was won: after a colon in its own text; in the cell right of its label, right of a label that
@@ -43,6 +44,26 @@ export interface Finding {
   readonly confidence: number;
   /** How it was won, where that is told. */
   readonly kind?: EvidenceKind | undefined;
+}
+
+/** A finding with the name of the way that made it. */
+export interface Signed extends Finding {
+  readonly by: Generator;
+}
+
+/** Generators that a reading goes without, to see what they are worth: for development alone. */
+export interface Ablation {
+  readonly without?: ReadonlySet<Generator> | undefined;
+}
+
+/** What a generator finds, signed; nothing where a reading goes without it. */
+export function signed(
+  by: Generator,
+  { without }: Ablation,
+  find: () => Finding | undefined,
+): Signed | undefined {
+  const finding = without?.has(by) === true ? undefined : find();
+  return finding && { ...finding, by };
 }
 
 /** How a finding was won; all 0..1. */

@@ -5,9 +5,17 @@ import { labelMatcher, type LabelMatcher } from './fields/labels.ts';
 import { layoutOf, type Layout, type Row } from './places/layout.ts';
 import type { ValueKind } from './fields/lexicon.ts';
 import { once } from '../kernel/once.ts';
+import type { Ablation } from './finding.ts';
+import type { WhyLog } from './why.ts';
+
+/** What is said of a reading beside its document and schema. */
+export interface Looking extends Ablation {
+  /** Keeps the offers of all judges; left out: nobody asked why. */
+  readonly why?: WhyLog | undefined;
+}
 
 /** A document as the extractor sees it: laid out, with its typed values. */
-export interface Source {
+export interface Source extends Looking {
   readonly document: Document;
   readonly layout: Layout;
   readonly conventions: Conventions;
@@ -18,9 +26,13 @@ export interface Source {
 }
 
 /** `asked` are the words of the schema's names. A text that runs over pages is read as one. */
-export function sourceOf(document: Document, asked: readonly (readonly string[])[] = []): Source {
+export function sourceOf(
+  document: Document,
+  asked: readonly (readonly string[])[] = [],
+  { why, without }: Looking = {},
+): Source {
   const whole = readThrough(document);
-  return { document: whole, ...laidOut(whole), labels: labelMatcher(asked) };
+  return { document: whole, ...laidOut(whole), labels: labelMatcher(asked), why, without };
 }
 
 /** What no schema changes: made once for a document, however many schemas are asked of it. */

@@ -194,8 +194,8 @@ function localEngine(pool: ChildPool, means: RecognitionMeans): ExtractionEngine
   return {
     name: LOCAL_ENGINE_NAME,
     extract: (request) => {
-      const { schema, citations, minConfidence, learned } = request;
-      const work = { schema, citations, minConfidence, learned };
+      const { schema, citations, minConfidence, learned, why } = request;
+      const work = { schema, citations, minConfidence, learned, why };
       return readWhole(pool, {
         job: { kind: 'extract', file: fileOf(request, { ...means, isLast: true }), ...work },
         limits: request,

@@ -197,7 +197,7 @@ function joinedExtraction({ parts: packed, schema, citations }: Joining): Extrac
 
 type JobOf<K extends Job['kind']> = Extract<Job<ReceivedFile>, { readonly kind: K }>;
 type ExtractJob = JobOf<'extract'>;
-type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'minConfidence' | 'learned'> & {
+type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'minConfidence' | 'learned' | 'why'> & {
   readonly document: Document;
   readonly isLate: () => boolean;
 };
@@ -379,13 +379,15 @@ function extracted({
   citations,
   minConfidence = MIN_CONFIDENCE,
   learned,
+  why,
   isLate,
 }: Extraction): ExtractionResult {
   const { mimeType, warnings, pages } = document;
+  const options = { minConfidence, isLate, why };
   const found =
     learned === undefined
-      ? extract(document, schema, { minConfidence, isLate })
-      : extractTaught({ artifact: learned, minConfidence, isLate }, document, schema);
+      ? extract(document, schema, options)
+      : extractTaught({ artifact: learned, ...options }, document, schema);
   const { value, errors } = validate(schema, withAbsence(schema, found.value));
   return {
     kind: 'ok',
@@ -396,6 +398,7 @@ function extracted({
       citations: citations ? found.citations : [],
       pages: pages.map(pageSummary),
       warnings: [...warnings, ...leftWarnings(found.left), ...seenWarnings(found.seen, minConfidence)],
+      ...(found.why !== undefined && { why: found.why }),
     },
   };
 }

@@ -40,7 +40,7 @@ export function extractTaught(
 ): LocalExtraction {
   if (artifact.leaves.length + artifact.lists.length + artifact.rows.length === 0)
     return extract(document, schema, options);
-  const ready = prepared(document, schema, options.isLate);
+  const ready = prepared(document, schema, options);
   return ready === undefined ? NOTHING_FOUND : extractFrom(ready.reading, options, taughtBy(artifact, ready));
 }
 

@@ -1,8 +1,8 @@
 import type { Document } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { foundByRules, readingOf, type Reading } from '../extraction/extract.ts';
+import { foundByRules, readingOf, type Reading, type ReadingOptions } from '../extraction/extract.ts';
 import type { Field } from '../extraction/fields/fields.ts';
-import type { Finding } from '../extraction/finding.ts';
+import type { Signed } from '../extraction/finding.ts';
 import type { Layout, Segment } from '../extraction/places/layout.ts';
 import type { ValueKind } from '../extraction/fields/lexicon.ts';
 import { featuresOf, labelsAt, namingLabels, type Features, type PageSizes } from './weights/features.ts';
@@ -24,7 +24,7 @@ export interface Prepared {
   readonly reading: Reading;
   readonly sightings: Sightings;
   /** What the rules find for a leaf. */
-  readonly byRules: (field: Field) => Finding | undefined;
+  readonly byRules: (field: Field) => Signed | undefined;
   readonly typed: (kinds: readonly ValueKind[]) => readonly Seen[];
   readonly texts: () => readonly Seen[];
   /** A value computed once for a key. */
@@ -35,9 +35,9 @@ export interface Prepared {
 export function prepared(
   document: Document,
   schema: JsonObject,
-  isLate?: () => boolean,
+  options?: ReadingOptions,
 ): Prepared | undefined {
-  const reading = readingOf(document, schema, isLate);
+  const reading = readingOf(document, schema, options);
   return reading === undefined ? undefined : preparedFrom(document, reading);
 }
 
@@ -50,7 +50,7 @@ function preparedFrom(document: Document, reading: Reading): Prepared {
     const labels = namingLabels(labelsAt(spot, surroundings));
     return { spot, features: featuresOf(spot, surroundings, sizes), labels };
   };
-  const found = new Map<string, Finding | undefined>();
+  const found = new Map<string, Signed | undefined>();
   const values = new Map<string, Json | undefined>();
   const pools = new Map<string, readonly Seen[]>();
   return {

@@ -2,6 +2,7 @@ import type { Box, DocumentWarning, PackedDocument, PageSummary } from '../docum
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { LocalArtifact } from '../learning/artifact.ts';
 import type { ParseFailure, ParseRequest, RenderRequest, RenderResult } from './documentParser.ts';
+import type { FieldWhy, Generator } from './why.ts';
 
 /** Where a value stands in the document: its words as they read there, and their box. */
 export interface Citation {
@@ -13,7 +14,12 @@ export interface Citation {
   /** null where the format has no geometry. */
   readonly bbox: Box | null;
   readonly confidence: number;
+  /** What found it; left out in results of earlier releases. */
+  readonly by?: Generator;
 }
+
+/** A citation of the embedded engine, which says what found the value. */
+export type LocalCitation = Citation & { readonly by: Generator };
 
 /**
  * How the document says a value that a model told: letter by letter; in another way of writing; so that it follows
@@ -31,6 +37,7 @@ export type ValueCitation =
       readonly bbox: null;
       readonly confidence: number;
       readonly grounding: 'derived' | 'none';
+      readonly by?: Generator;
     };
 
 /** Why a value does not fit the caller's schema. `actual` is what stood there, null when nothing did. */
@@ -52,6 +59,8 @@ export interface ExtractionRequest extends ParseRequest {
   readonly requireGrounding?: boolean | undefined;
   /** What the local engine was taught before; left out: its rules alone. */
   readonly learned?: LocalArtifact | undefined;
+  /** The answer tells all offers that its values were chosen from. */
+  readonly why?: boolean | undefined;
 }
 
 /** JSON Pointers of fields by who read them: a member, or a list as a whole. `both`: they say the same. */
@@ -71,6 +80,8 @@ export interface Extraction {
   readonly warnings: readonly DocumentWarning[];
   /** Where a model was asked only for what was doubtful. */
   readonly readBy?: ReadBy | undefined;
+  /** Where it was asked for: the offers for each field. */
+  readonly why?: readonly FieldWhy[] | undefined;
 }
 
 export type ExtractionResult =

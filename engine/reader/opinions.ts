@@ -22,10 +22,19 @@ const TOP = 8;
 /** A value that stands at several places is a little likelier. */
 const AGAIN = 0.15;
 
-interface Choice {
+/** A value that a field may have: how much the scorer likes it, 0..1, and at how many places it stands. */
+export interface Choice {
   readonly candidate: Candidate;
   score: number;
   times: number;
+}
+
+/** The choices of each field, in the order of the fields, and the opinions that were served of them. */
+export interface Judgement {
+  readonly opinions: readonly Opinion[];
+  readonly choices: readonly (readonly Choice[])[];
+  /** The field that was served what stands at a choice's place. */
+  readonly ownerOf: (choice: Choice) => number | undefined;
 }
 
 /** The values of a field, the likeliest first. */
@@ -51,7 +60,7 @@ export function opinionsOf(
   asked: readonly Asked[],
   candidates: readonly (readonly Candidate[])[],
   odds: (row: Float32Array) => number,
-): readonly Opinion[] {
+): Judgement {
   const choices = candidates.map((all) =>
     choicesOf(
       all,
@@ -61,14 +70,14 @@ export function opinionsOf(
   const wishes = choices.flatMap((all, field) => all.map((choice) => ({ field, choice })));
   wishes.sort((a, b) => b.choice.score - a.choice.score || a.field - b.field);
   const numbers = new Map<Word, number>();
-  const [served, taken] = [new Map<number, Choice>(), new Set<string>()];
+  const [served, taken] = [new Map<number, Choice>(), new Map<string, number>()];
   for (const { field, choice } of wishes) {
     const place = placeOf(choice.candidate, numbers);
     if (served.has(field) || taken.has(place)) continue;
     served.set(field, choice);
-    taken.add(place);
+    taken.set(place, field);
   }
-  return [...served].map(([field, choice]) => ({
+  const opinions = [...served].map(([field, choice]) => ({
     field,
     candidate: choice.candidate,
     signals: signalsOf(choice, choices[field] ?? [], {
@@ -76,6 +85,7 @@ export function opinionsOf(
       all: candidates[field]?.length ?? 1,
     }),
   }));
+  return { opinions, choices, ownerOf: ({ candidate }) => taken.get(placeOf(candidate, numbers)) };
 }
 
 function placeOf({ span: { segment, from }, key }: Candidate, numbers: Map<Word, number>): string {

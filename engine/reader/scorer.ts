@@ -1,7 +1,8 @@
 import type { Word } from '../document/document.ts';
 import { MIN_CONFIDENCE } from '../extraction/confidenceFloor.ts';
+import type { Outcome } from '../ports/why.ts';
 import type { Field } from '../extraction/fields/fields.ts';
-import type { Finding } from '../extraction/finding.ts';
+import type { Finding, Signed } from '../extraction/finding.ts';
 import { wordsIn, type Segment } from '../extraction/places/layout.ts';
 import { shapeOf } from '../extraction/singles/shapes.ts';
 import { isTrade } from '../extraction/singles/singles.ts';
@@ -11,7 +12,7 @@ import type { Source } from '../extraction/source.ts';
 import { askedOf, type Asked } from './asked.ts';
 import { isSame } from './candidates.ts';
 import { candidatesOf as candidatesIn, FEATURES, type Candidate, type Ruled } from './features.ts';
-import { opinionsOf, toldFor, type Opinion } from './opinions.ts';
+import { opinionsOf, toldFor, type Judgement, type Opinion } from './opinions.ts';
 import { placesOf, type Places } from './places.ts';
 import { spanAt, spansOf, type Span } from './spans.ts';
 import { logistic, scoring, type Trees } from './trees.ts';
@@ -31,7 +32,7 @@ export interface Weights {
 }
 
 /** What the rules find for a field. */
-export type ByRules = (field: Field) => Finding | undefined;
+export type ByRules = (field: Field) => Signed | undefined;
 
 export interface Scorer {
   readonly odds: (row: Float32Array) => number;
@@ -56,7 +57,7 @@ const shippedScorer = (): Scorer => (ready ??= scorerOf(shipped));
 /** Fields of a schema, and everything that could be the value of each. */
 export interface Weighed {
   readonly asked: readonly Asked[];
-  readonly ruled: readonly (Finding | undefined)[];
+  readonly ruled: readonly (Signed | undefined)[];
   readonly candidates: readonly (readonly Candidate[])[];
 }
 
@@ -115,7 +116,7 @@ export interface Rules {
 /** What was weighed, and what is chosen of it. */
 export interface Singles {
   /** The values by the pointers of their fields. */
-  readonly findings: ReadonlyMap<string, Finding>;
+  readonly findings: ReadonlyMap<string, Signed>;
   /** Everything that could be the value of a field. */
   readonly candidatesOf: (field: Field) => readonly Candidate[];
   /** Log odds of a candidate by what was learned before it shipped. */
@@ -131,25 +132,32 @@ export function scoredSingles(
   source: Source,
   { byRules, isFinal, isLate }: Rules,
 ): Singles {
-  const decided = new Map<string, Finding>();
-  const decide = (field: Field, finding: Finding | undefined): void => {
+  const decided = new Map<string, Signed>();
+  const decide = (field: Field, finding: Signed | undefined): void => {
     if (finding !== undefined) decided.set(field.pointer, finding);
     else decided.delete(field.pointer);
   };
   for (const field of fields) decide(field, byRules(field));
+  noteFacts(decided, fields.filter(isFinal), source);
   const scorer = shippedScorer();
   const oddsOf = ({ row }: Candidate): number => scorer.odds(row);
-  if (isLate?.() === true) return { findings: decided, candidatesOf: () => [], oddsOf };
+  if (isLate?.() === true || source.without?.has('reader') === true)
+    return { findings: decided, candidatesOf: () => [], oddsOf };
   const { asked, ruled, candidates } = weighed(fields, source, byRules);
-  const opinions = opinionsOf(asked, candidates, scorer.odds);
+  const judgement = opinionsOf(asked, candidates, scorer.odds);
   const isKnown = isTrade(fields);
-  for (const opinion of opinions) {
+  noteChoices(asked, judgement, source);
+  for (const opinion of judgement.opinions) {
     const one = asked[opinion.field];
-    if (one === undefined || isFinal(one.field)) continue;
+    if (one === undefined) continue;
     const { field } = one;
     const own = scoredFinding(one, opinion, scorer);
-    const may = own.confidence >= leastFor(one, opinion, isKnown) && !isNoValue(field, own, source);
-    decide(field, joined(ruled[opinion.field], own, may));
+    const isUnnamed = own.confidence < leastFor(one, opinion, isKnown);
+    const verdict: Verdict = isFinal(field)
+      ? { finding: decided.get(field.pointer), ofOwn: 'fact_first' }
+      : verdictOn(ruled[opinion.field], own, isUnnamed ? 'unnamed' : barOf(field, own, source));
+    noteVerdict(source, field, { own, ofOwn: verdict.ofOwn, liking: () => likingOf(opinion, judgement) });
+    decide(field, verdict.finding);
   }
   const candidatesOf = ({ pointer }: Field): readonly Candidate[] =>
     candidates[asked.findIndex(({ field }) => field.pointer === pointer)] ?? [];
@@ -173,28 +181,94 @@ function leastFor({ field, form }: Asked, { candidate }: Opinion, isKnown: boole
 }
 
 /** A finding of the rules; `isKnown`: of a schema that they were made for. */
-type ByRule = Finding & { readonly isKnown?: boolean };
+type ByRule = Signed & { readonly isKnown?: boolean };
 
 /** Where the scorer likes another value better, the rules are so much less sure. */
 const DOUBT = 0.9;
 
 const thousandths = (share: number): number => Math.round(1000 * share) / 1000;
 
-/** What is chosen of what the rules and the scorer say: the surer one; `may`: the scorer's own could be a value. */
-export function joined(rule: ByRule | undefined, own: Finding, may: boolean): Finding | undefined {
-  if (rule === undefined) return may ? own : undefined;
-  if (rule.isKnown === true && rule.confidence >= MIN_CONFIDENCE) return rule;
-  if (isSame(rule.value, own.value))
-    return may ? { ...rule, confidence: Math.max(own.confidence, rule.confidence) } : rule;
+/** What a field is given, and what became of the scorer's own value. */
+interface Verdict {
+  readonly finding: Signed | undefined;
+  readonly ofOwn: Outcome;
+}
+
+const barOf = (field: Field, own: Signed, source: Source): Outcome | undefined =>
+  isNoValue(field, own, source) ? 'no_value' : undefined;
+
+const aloneVerdict = (own: Signed, barred: Outcome | undefined): Verdict =>
+  barred === undefined ? { finding: own, ofOwn: 'won' } : { finding: undefined, ofOwn: barred };
+
+/** Of what the rules and the scorer say the surer one; `barred`: why the scorer's own can be no value. */
+function verdictOn(rule: ByRule | undefined, own: Signed, barred: Outcome | undefined): Verdict {
+  if (rule === undefined) return aloneVerdict(own, barred);
+  const same = isSame(rule.value, own.value);
+  if (rule.isKnown === true && rule.confidence >= MIN_CONFIDENCE)
+    return { finding: rule, ofOwn: same ? 'same' : 'rules_first' };
+  if (same) return { finding: agreed(rule, own, barred === undefined), ofOwn: 'same' };
   const confidence = thousandths(DOUBT * rule.confidence);
-  return may && own.confidence > confidence ? own : { ...rule, confidence };
+  if (barred === undefined && own.confidence > confidence) return { finding: own, ofOwn: 'won' };
+  return { finding: { ...rule, confidence }, ofOwn: barred ?? 'lower' };
+}
+
+/** A value that both found is as sure as the surer of them; `may`: the scorer's own could be a value. */
+const agreed = (rule: ByRule, own: Signed, may: boolean): Signed =>
+  may ? { ...rule, confidence: Math.max(own.confidence, rule.confidence) } : rule;
+
+interface OwnVerdict {
+  readonly own: Signed;
+  readonly ofOwn: Outcome;
+  readonly liking: () => number | null;
+}
+
+/** Tells what became of the value that the scorer liked best. */
+function noteVerdict({ why }: Source, { pointer }: Field, { own, ofOwn, liking }: OwnVerdict): void {
+  if (why === undefined) return;
+  if (ofOwn === 'won') why.passOver(pointer, 'lower');
+  why.offer(pointer, own, { outcome: ofOwn, score: liking() });
+}
+
+/** Tells the values of fields that have no other. */
+function noteFacts(decided: ReadonlyMap<string, Signed>, fields: readonly Field[], { why }: Source): void {
+  for (const { pointer } of why === undefined ? [] : fields) {
+    const finding = decided.get(pointer);
+    if (finding !== undefined) why?.offer(pointer, finding, { outcome: 'won' });
+  }
+}
+
+const likingOf = ({ field, candidate }: Opinion, { choices }: Judgement): number | null =>
+  choices[field]?.find((choice) => choice.candidate === candidate)?.score ?? null;
+
+/** Tells the values that the scorer did not choose; what it makes of the chosen ones follows. */
+function noteChoices(
+  asked: readonly Asked[],
+  { choices, opinions, ownerOf }: Judgement,
+  { why }: Source,
+): void {
+  if (why === undefined) return;
+  const best = new Map(opinions.map(({ field, candidate }) => [field, candidate]));
+  for (const [at, one] of asked.entries())
+    for (const choice of choices[at] ?? []) {
+      if (choice.candidate === best.get(at)) continue;
+      const owner = ownerOf(choice);
+      const isTaken = owner !== undefined && owner !== at;
+      why.offer(
+        one.field.pointer,
+        { ...findingOf(one, choice.candidate), confidence: 0, by: 'reader' },
+        {
+          ...{ score: choice.score, confidence: null, outcome: isTaken ? 'taken' : 'lower' },
+          other: isTaken ? asked[owner]?.field.pointer : undefined,
+        },
+      );
+    }
 }
 
 /** A value is never surer than its words were recognised. */
-function scoredFinding(one: Asked, { candidate, signals }: Opinion, { chanceOf }: Scorer): Finding {
+function scoredFinding(one: Asked, { candidate, signals }: Opinion, { chanceOf }: Scorer): Signed {
   const finding = findingOf(one, candidate);
   const read = finding.words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
-  return { ...finding, confidence: thousandths(Math.min(read, chanceOf(signals))) };
+  return { ...finding, confidence: thousandths(Math.min(read, chanceOf(signals))), by: 'reader' };
 }
 
 function findingOf(

@@ -1,3 +1,4 @@
+import { sortedTags, type Tags } from '../../domain/tags.ts';
 import type { DomainEvent, ProjectedEvent, SqlRow, SqlTx } from './ports.ts';
 
 /** `sorted` is text in the order of its bytes. `position` is an int8 that is a bigint in rows too. */
@@ -251,6 +252,9 @@ export const rowReader = <C extends Columns>(columns: C): ((row: SqlRow) => RowO
     return members as RowOf<C, Read>;
   };
 };
+
+/** Tags in a column `tags` of JSON, by name: jsonb keeps them in another order. None: an empty object. */
+export const tagsOf = ({ tags }: SqlRow): Tags => sortedTags(tags as Tags | null) ?? {};
 
 /** The only row of a result that always has one. */
 export const onlyRow = (rows: readonly SqlRow[]): SqlRow => {

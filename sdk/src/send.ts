@@ -26,7 +26,9 @@ export const urlOf = (base: string, { path }: Call, { path: parts, query }: Call
     encodeURIComponent(textOf(values(parts)[name])),
   );
   const search = new URLSearchParams(
-    present(query).map(([name, value]): [string, string] => [name, textOf(value)]),
+    present(query).flatMap(([name, value]) =>
+      [value].flat().map((one: unknown): [string, string] => [name, textOf(one)]),
+    ),
   );
   const asked = search.toString();
   return `${base}${filled}${asked === '' ? '' : `?${asked}`}`;
@@ -54,7 +56,8 @@ const headersOf = (
   return all;
 };
 
-const bodyOf = (call: Call, { body }: CallInput): FormData | string | undefined => {
+/** The body of a call: a form, JSON, or nothing. */
+export const bodyOf = (call: Call, { body }: CallInput): FormData | string | undefined => {
   if (body === undefined) return undefined;
   return call.isForm === true ? formOf(body) : JSON.stringify(body);
 };

@@ -13,7 +13,9 @@ import {
   pageIn,
   pageMembers,
   pagingQuery,
+  defaultTagsIn,
   plainText,
+  tagsOut,
   tenantIdText,
   tenantParams,
   wholeNumberText,
@@ -21,6 +23,7 @@ import {
   whoOut,
 } from './schemas/basics.ts';
 import { routesOver } from '../server/routes.ts';
+import { type Tags, withTags } from '../../domain/tags.ts';
 import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
 
 /** What these routes need. */
@@ -46,6 +49,8 @@ export interface ApiKeysDeps {
 }
 
 const { get, post, remove } = routesOver<ApiKeysDeps>();
+
+const shownTags = (tags: Tags | undefined) => ({ tags: tags ?? {} });
 
 const RANDOM_BYTES = 96;
 
@@ -117,8 +122,14 @@ const endWithMaker = async (
 const apiKeyCreateRequest = z
   .strictObject({
     tenant_id: tenantIdText,
-    role: keyRole.default('tenant'),
+    role: keyRole.default('tenant').meta({
+      description:
+        '`tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled. `seller`: records ' +
+        'sales, refunds, reversals and disputes of any tenant, reads the price list, payments by their names and ' +
+        'consents to top-ups, and nothing else. `admin`: everything.',
+    }),
     name: plainText(1, 200).nullish(),
+    tags: defaultTagsIn.optional(),
     expires_at: instantIn.nullish().meta({
       description:
         'Left out: the key does not end. If it is made with a key of the same role that ends, it ends with that key, ' +
@@ -142,6 +153,7 @@ const apiKeyCreateResponse = z
     tenant_id: z.string(),
     role: keyRole,
     name: z.string().nullable(),
+    tags: tagsOut,
     created_at: instantOut,
     expires_at: instantOut.nullable(),
   })
@@ -160,6 +172,7 @@ const apiKeyList = z
         last4: z.string(),
         role: keyRole,
         name: z.string().nullable(),
+        tags: tagsOut,
         created_at: instantOut,
         expires_at: instantOut.nullable(),
         revoked_at: instantOut.nullable(),
@@ -207,7 +220,7 @@ export const createApiKey = post(
         type: 'value_error',
       });
     const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
-    const { position } = doneOr(await deps.apiKeys.issue(record, meta), {
+    const { position } = doneOr(await deps.apiKeys.issue({ ...record, ...withTags(body.tags) }, meta), {
       key_not_found: neverRejected,
     });
     await endWithMaker(deps, { caller, meta }, record);
@@ -217,7 +230,8 @@ export const createApiKey = post(
     await deps.reads.settle(ALL_TENANTS);
     deps.keys.forget(record.key_hash);
     const { key_id, prefix } = record;
-    return { key_id, key, prefix, tenant_id, role, name, created_at: meta.now, expires_at };
+    const shown = { key_id, key, prefix, tenant_id, role, name, ...shownTags(body.tags) };
+    return { ...shown, created_at: meta.now, expires_at };
   },
 );
 
@@ -255,8 +269,8 @@ export const listApiKeys = get(
       tenant_id,
       ...pageFacts(request.query, found),
       items: found.items.map(
-        ({ key_id, prefix, last4, role, name, created_at, expires_at, revoked_at, made_by }) => ({
-          ...{ key_id, prefix, last4, role, name, created_at, expires_at, revoked_at, made_by },
+        ({ key_id, prefix, last4, role, name, tags, created_at, expires_at, revoked_at, made_by }) => ({
+          ...{ key_id, prefix, last4, role, name, tags, created_at, expires_at, revoked_at, made_by },
           erased_at: erased !== null && created_at <= erased ? erased : null,
           last_used_at: keys.lastUsedAt(key_id),
         }),
@@ -377,7 +391,7 @@ export const rotateApiKey = post(
   '/v1/api-keys/rotate',
   {
     summary: 'Replace a key by a new one; the old one ends after a grace period',
-    description: 'The new key has the role and the name of the old one, which ends after `grace_seconds`.',
+    description: 'The new key has role, name and tags of the old one, which ends after `grace_seconds`.',
     access: 'admin',
     tenantSessions: true,
     body: apiKeyRotateRequest,
@@ -389,7 +403,7 @@ export const rotateApiKey = post(
     const old = await keyWithin(deps, caller, body.key);
     if (old === undefined || (old.expires_at !== null && old.expires_at <= meta.now))
       throw problem('key_not_found', NOT_FOUND);
-    const { tenant_id, role, name, expires_at } = old;
+    const { tenant_id, role, name, tags, expires_at } = old;
     await checkNoLater(deps, caller, old);
     const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
     const rotation = { next: record, expiresAt: later(meta.now, body.grace_seconds) };
@@ -403,6 +417,6 @@ export const rotateApiKey = post(
     else deps.keys.forget(old.key_hash);
     deps.keys.forget(record.key_hash);
     const { key_id, prefix } = record;
-    return { key_id, key, prefix, tenant_id, role, name, created_at: meta.now, expires_at };
+    return { key_id, key, prefix, tenant_id, role, name, tags, created_at: meta.now, expires_at };
   },
 );

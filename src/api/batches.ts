@@ -13,6 +13,7 @@ import type { BatchRequest, BatchCommands } from '../commands/batches.ts';
 import { jsonPieces, type JsonPieces } from '../commands/storedResult.ts';
 import type { ExtractFields, extractByFields } from '../commands/extract.ts';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
@@ -30,6 +31,8 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagsIn,
+  tagsOut,
   tenantIdText,
   wholeNumberText,
   checkKnown,
@@ -104,6 +107,7 @@ const bodyOf = async (deps: BatchesDeps, state: Known): Promise<BatchBody> => {
   return {
     ...{ batch_id, operation, tenant_id, project_id, task_id, status: batchStatus(state) },
     ...(await progressOf(deps, state)),
+    tags: accepted.tags ?? {},
     ...{ accepted_at, started_at, finished_at: ended?.ended_at ?? null, expires_at },
   };
 };
@@ -267,6 +271,7 @@ const batchRequest = z
     ...shownIn,
     require_grounding: orAbsent(requireGroundingIn),
     review: orAbsent(reviewIn),
+    tags: tagsIn.optional(),
     ...openingFields,
     llm: llmChannelIn.nullish(),
     ocr: ocrChannelIn.nullish(),
@@ -308,6 +313,7 @@ const batchBody = z
     documents: documentCounts,
     pages_done: z.int(),
     credits_used: creditsOut,
+    tags: tagsOut,
     expires_at: instantOut.meta({ description: 'After this time no further document is begun.' }),
   })
   .meta({ id: 'Batch' });
@@ -393,7 +399,6 @@ export const createBatch = post(
   },
   async (request, deps) => {
     const { project_id, task_id, file_uris, schema, ...fields } = request.body;
-    const { key_id, role } = request.caller;
     const { idempotency_key, fingerprint } = request;
     return acceptBatchOf(deps, request, {
       file_uris,
@@ -415,7 +420,8 @@ export const createBatch = post(
         channelPaths: placeOf,
       },
       work: {
-        ...{ tenant_id: request.tenant_id, project_id, task_id, caller: { key_id, role } },
+        ...{ tenant_id: request.tenant_id, project_id, task_id, tags: fields.tags },
+        caller: workerOf(request.caller),
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: fields.pages, password: fields.password, at: ['body'] },

@@ -1,11 +1,10 @@
 import { operationBody } from './schemas/operationSchemas.ts';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
 import { validate } from '../server/request.ts';
 import {
   type CanonicalEnvelope,
   canonicalEnvelope,
-  canonicalResponse,
   CHANNEL_MEMBERS,
   conversionFormOf,
   envelopeByOperation,
@@ -140,8 +139,9 @@ const PAYLOAD = { members: CHANNEL_MEMBERS, under: ['payload'] };
 const IN_RESOURCE = ['body', 'resource', 'config_id'];
 const IN_PAYLOAD = ['body', 'payload', 'config_id'];
 
-const opened = ({ pages, password }: Pick<Opening, 'pages' | 'password'>): Opening => ({
-  ...{ pages, password, at: ['body', 'payload'] },
+const opened = <Payload extends Pick<Opening, 'pages' | 'password'>>(payload: Payload) => ({
+  ...payload,
+  at: ['body', 'payload'],
 });
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -233,6 +233,15 @@ const DOCUMENTED_ENVELOPE = envelopeByOperation({
   'inference.to_markdown': toMarkdownPayload,
   ...PIPELINE_PAYLOADS,
 });
+
+const canonicalResponse = z
+  .strictObject({
+    schema_version: z.literal('1.0'),
+    operation: z.string(),
+    request_id: z.string(),
+    result: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'CanonicalResponse' });
 
 const SCHEMA_VERSION = '1.0' as const;
 

@@ -21,6 +21,7 @@ import {
   tenantParams,
 } from './schemas/basics.ts';
 import { type ByteRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { fileUriOf } from '../../domain/document.ts';
 import { baseName } from '../server/files.ts';
 
@@ -180,7 +181,7 @@ export const countPages = post(
   async ({ body, caller, meta, signal }, deps) => {
     const counts = await deps.countPages({
       by: { tenant_id: caller.tenant_id, allTenants: caller.role !== 'tenant' },
-      caller: { key_id: caller.key_id, role: caller.role },
+      caller: workerOf(caller),
       correlation_id: meta.correlation_id,
       documents: body.documents,
       signal,

@@ -7,6 +7,7 @@ import { type findSet, type PublishedSet, type SetRequest, setNotFound } from '.
 import type { WorkProblem } from '../commands/workProblem.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { type AnyRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { settleReads } from '../server/answers.ts';
 import { invalid, workFailure } from '../server/problems.ts';
 import {
@@ -192,7 +193,7 @@ export const createEvaluationSet = post(
     if (body.from_decisions != null) await settleReads(reads, request, request.tenant_id);
     const published = await sets.publish(
       {
-        ...{ tenant_id: request.tenant_id, caller: { key_id: caller.key_id, role: caller.role }, signal },
+        ...{ tenant_id: request.tenant_id, caller: workerOf(caller), signal },
         correlation_id: meta.correlation_id,
         set_id: body.set_id ?? null,
         ...{ set_name: body.name, project_id: body.project_id, task_id: body.task_id },

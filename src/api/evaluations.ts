@@ -15,6 +15,7 @@ import {
 import type { extractByFields } from '../commands/extract.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { type AnyRequest, KEPT_A_DAY, type RawBody, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
@@ -26,6 +27,7 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagsIn,
   tenantIdText,
 } from './schemas/basics.ts';
 import { ownSight } from './evaluationSets.ts';
@@ -84,6 +86,7 @@ const runRequest = z
       .optional()
       .meta({ description: 'The JSON Schema to measure, if neither config nor artifact has one.' }),
     mode: orAbsent(extractModeIn),
+    tags: tagsIn.optional(),
   })
   .meta({ id: 'EvaluationRunRequest' });
 
@@ -221,7 +224,7 @@ export const createEvaluationRun = post(
     problems: ['set_not_found', ...BATCH_PROBLEMS],
   },
   async (request, deps) => {
-    const { schema, mode, artifact_id, config_id, set_id } = request.body;
+    const { schema, mode, artifact_id, config_id, set_id, tags } = request.body;
     const { idempotency_key, fingerprint, caller, signal } = request;
     const fields = {
       ...{ schema, mode, artifact_id, config_id, allow_partial: true, citations: true },
@@ -232,7 +235,7 @@ export const createEvaluationRun = post(
     const channels = { llm: NO_CHANNEL, ocr: NO_CHANNEL, channelPaths: () => ['body', 'config_id'] };
     const accepted = await deps.runs.accept(
       {
-        ...{ set_id, tenant_id: request.tenant_id, caller: { key_id: caller.key_id, role: caller.role } },
+        ...{ set_id, tenant_id: request.tenant_id, caller: workerOf(caller), tags },
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: undefined, password: undefined, at: ['body'] },

@@ -158,6 +158,7 @@ export const operationAsItStands = async (deps: OperationsDeps, state: Known): P
   const { unpaid, ...end } = await endOf(deps, state, review);
   return {
     ...{ operation_id, operation: kind, tenant_id, project_id, task_id, document_id },
+    tags: accepted.tags ?? {},
     status: unpaid ? 'running' : endedAs(state, review),
     pages: { done: reached?.pages_done ?? 0, total: pages },
     ...end,

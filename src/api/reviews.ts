@@ -25,7 +25,8 @@ import {
   whoOut,
 } from './schemas/basics.ts';
 import { originsOut } from './schemas/reviewSchemas.ts';
-import { citation, page, validationErrorItem, warning } from './schemas/workSchemas.ts';
+import { citation } from './schemas/reviewSchemas.ts';
+import { page, validationErrorItem, warning } from './schemas/workSchemas.ts';
 
 /** What these routes need. */
 export interface ReviewsDeps {

@@ -7,7 +7,7 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
-import { recordDispute, reverseRefund, type ReversalsDeps } from './money/reversals.ts';
+import { getPayment, recordDispute, reverseRefund, type ReversalsDeps } from './money/reversals.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './money/credits.ts';
 import {
   cancelTrainingJob,
@@ -59,6 +59,7 @@ import {
 } from './money/billingConfig.ts';
 import { changeBudget, createBudget, listBudgets, removeBudget, type BudgetsDeps } from './money/budgets.ts';
 import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './money/billingDetails.ts';
+import { getTopUp, setTopUp, type TopUpDeps } from './money/topUp.ts';
 import { getReceipt, type ReceiptsDeps } from './money/receipts.ts';
 import { getStatement, listStatements, type StatementsDeps } from './money/statements.ts';
 import {
@@ -128,6 +129,7 @@ import {
   listUsage,
   type AccountsDeps,
 } from './money/accounts.ts';
+import { getUsageOfTenant, type UsageStatsDeps } from './money/usageStats.ts';
 import {
   getCostsByDocument,
   getCostsByTask,
@@ -186,6 +188,7 @@ import {
 
 /** What all routes need. */
 export type ApiDeps = AccountsDeps &
+  UsageStatsDeps &
   ApiKeysDeps &
   AuditsDeps &
   BatchesDeps &
@@ -197,6 +200,7 @@ export type ApiDeps = AccountsDeps &
   ConfigsDeps &
   CreditsDeps &
   ReversalsDeps &
+  TopUpDeps &
   DeploymentsDeps &
   DocumentsDeps &
   EvaluationsDeps &
@@ -283,11 +287,14 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getBillingRates,
     getCreditPrices,
     getQuote,
+    getPayment,
     getReceipt,
     getStatement,
     getTenantInfo,
+    getTopUp,
     getTrainingQuote,
     getUsageDays,
+    getUsageOfTenant,
     listGrants,
     listStatements,
     listUsage,
@@ -295,6 +302,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     recordDispute,
     reverseRefund,
     setBillingRate,
+    setTopUp,
   },
   Pipelines: {
     activateDeployment,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { keyRole } from '../../domain/apiKey.ts';
-import { type Session, signedInBy } from '../server/keys.ts';
+import { sealedSession, type Session, signedInBy } from '../server/keys.ts';
 import { instantOut, plainText } from './schemas/basics.ts';
 import type { Sessions } from '../server/sessions.ts';
 import { routesOver } from '../server/routes.ts';
@@ -37,7 +36,7 @@ const sessionResponse = z
     z.strictObject({
       signed_in: z.literal(true).meta({ description: 'Somebody is signed in.' }),
       tenant_id: z.string().meta({ description: 'The tenant that the session acts for.' }),
-      role: keyRole.meta({ description: 'What the session may do.' }),
+      role: sealedSession.shape.role.meta({ description: 'What the session may do.' }),
       via: signedInBy.meta({ description: 'How the session was opened.' }),
       subject: z.string().meta({ description: 'Who acts: the ID of a key, or `oidc:` and a subject.' }),
       expires_at: instantOut.meta({ description: 'When the session ends by itself.' }),
@@ -81,7 +80,14 @@ export const createSession = post(
     access: 'public',
     body: sessionRequest,
     reply: { status: 200, schema: sessionResponse },
-    problems: ['invalid_api_key', 'cross_site_request', 'https_required', 'rate_limited', 'not_ready'],
+    problems: [
+      'invalid_api_key',
+      'admin_required',
+      'cross_site_request',
+      'https_required',
+      'rate_limited',
+      'not_ready',
+    ],
   },
   async ({ body, browser, answer }, { sessions }) => {
     const { session, cookie } = await sessions.openByKey(browser, body.api_key);

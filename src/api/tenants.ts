@@ -4,7 +4,6 @@ import { MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
 import type { transferCredits as transfer } from '../commands/money/transfers.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
-import { invalid } from '../server/problems.ts';
 import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import {
@@ -170,8 +169,6 @@ export const transferCredits = post(
   },
   async ({ params: { tenant_id }, body, idempotency_key, meta, doneOr }, deps) => {
     const { to_tenant_id, credits, reason } = body;
-    if (to_tenant_id === tenant_id)
-      throw invalid({ loc: ['body', 'to_tenant_id'], msg: 'Is the tenant itself.', type: 'value_error' });
     const asked = { tenant_id, to_tenant_id, credits: credits ?? null, reason, idempotency_key };
     const done = doneOr(await deps.transferCredits(asked, meta), TRANSFER_REJECTIONS);
     deps.reads.note(tenant_id, done.position);

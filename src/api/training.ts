@@ -9,6 +9,7 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import { jobIdOfArtifact, type TrainingJobState } from '../../domain/trainingJob.ts';
 import type { CreateTrainingRequest } from '../commands/training.ts';
 import { type AnyRequest, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import { accountRejections } from './schemas/rejections.ts';
 import { invalid, problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
@@ -31,6 +32,8 @@ import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
 import { checkKnown, pageFacts, plainText } from './schemas/basics.ts';
+import { type Tags, withTags } from '../../domain/tags.ts';
+import { withDefaultTags } from '../commands/work.ts';
 import { TRAINING_PROBLEMS } from './deployments.ts';
 
 /** What these routes need. */
@@ -91,7 +94,8 @@ export const createJob = async (
   const { optimizer_tier, validation_split, billing_type, seed } = fields;
   const created = await pipelines.createJob({
     ...scope,
-    caller: { key_id: caller.key_id, role: caller.role },
+    caller: workerOf(caller),
+    tags: fields.tags ?? undefined,
     correlation_id: meta.correlation_id,
     identity: idempotency_key === null ? null : { idempotency_key, fingerprint },
     signal,
@@ -147,6 +151,7 @@ const bodyOf = (state: Existing, credits_charged: number): TrainingJobStatusBody
     ...{ job_id, tenant_id, project_id, task_id, status, progress },
     ...learned(success),
     credits_charged,
+    tags: state.accepted.tags ?? {},
     error: failure && { detail: '', ...failure },
     ...{ created_at, started_at, finished_at },
   };
@@ -213,11 +218,13 @@ interface ChargeFacts extends Pick<BillingConfig, 'terms' | 'version'> {
   readonly meta: ChargeCredits['meta'];
   readonly usage_id: string;
   readonly api_key_id: string;
+  /** Those of the key among them. */
+  readonly tags: Tags | undefined;
 }
 
 const chargeOf = (
-  { tenant_id, idempotency_key, job_id, artifact_id, examples_count }: ExamplesCharge,
-  { meta, terms, version, usage_id, api_key_id }: ChargeFacts,
+  { tenant_id, idempotency_key, job_id, artifact_id, examples_count, tags: own }: ExamplesCharge,
+  { meta, terms, version, usage_id, api_key_id, tags }: ChargeFacts,
 ): ChargeCredits => ({
   type: 'ChargeCredits',
   meta,
@@ -230,6 +237,7 @@ const chargeOf = (
       job_id: job_id ?? null,
       artifact_id: artifact_id ?? null,
       examples_count: examples_count ?? null,
+      ...withTags(own),
     }),
     credits: terms.examples_export_fee_credits,
     operation: 'examples_export',
@@ -242,6 +250,7 @@ const chargeOf = (
     document_id: null,
     job_id: job_id ?? (artifact_id == null ? null : jobIdOfArtifact(artifact_id)),
     api_key_id,
+    ...withTags(tags),
   },
 });
 
@@ -278,6 +287,8 @@ export const chargeExamples = post(
     // A key that was used is answered by its charge.
     const earlier = await deps.accounts.ask(tenant_id, (state) => chargeAt(state, idempotency_key));
     if (earlier.answer === undefined) await checkOwned(deps, body);
+    const tagged = withDefaultTags(body.tags ?? undefined, caller);
+    if (tagged.kind === 'problem') throw workFailure(tagged);
     const { terms, version } = await activeConfig(deps.reference);
     const command = chargeOf(body, {
       meta,
@@ -285,6 +296,7 @@ export const chargeExamples = post(
       version,
       usage_id: deps.clock.newId('use'),
       api_key_id: caller.key_id,
+      tags: tagged.tags,
     });
     const done = doneOr(await deps.accounts.execute(command), REJECTIONS);
     deps.reads.note(tenant_id, done.position);

@@ -9,7 +9,7 @@ import {
   WEBHOOK_PAYLOADS,
   type WebhookEventType,
 } from '../../domain/webhookMessages.ts';
-import { attemptError, type Webhook, type WebhookSettings } from '../../domain/webhook.ts';
+import { attemptError, lowBalanceLevels, type Webhook, type WebhookSettings } from '../../domain/webhook.ts';
 import {
   instantOut,
   pageFacts,
@@ -22,7 +22,7 @@ import {
 import { receiverUrlFlaw, type Webhooks, type ReceiverPolicy } from '../commands/webhooks.ts';
 import { type Components, type Json, schemaOf } from '../server/openapiSchemas.ts';
 import { type AnyRequest, routesOver } from '../server/routes.ts';
-import { problem, neverRejected, workFailure } from '../server/problems.ts';
+import { invalid, problem, neverRejected, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 
 /** What these routes need. */
@@ -45,6 +45,9 @@ const eventType = z.enum([ALL_TENANT_EVENTS, ...WEBHOOK_EVENT_TYPES]);
 /** No line breaks and no other control characters: a parser of URLs passes over some of them in silence. */
 const SHOWN = /^[ -~\u00a0-\u2027\u202a-\uffff]*$/;
 
+/** Most levels of one webhook. */
+const LEVELS_MAX = 10;
+
 const settings = {
   url: z
     .string()
@@ -66,6 +69,17 @@ const settings = {
   low_balance_credits: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
     description: '`balance.low` is sent each time the balance falls below this; null: never.',
   }),
+  low_balance_at: z
+    .array(z.int().min(0).max(Number.MAX_SAFE_INTEGER))
+    .min(1)
+    .max(LEVELS_MAX)
+    .refine((levels) => new Set(levels).size === levels.length, { error: 'Name each level once.' })
+    .optional()
+    .meta({
+      description:
+        'Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance falls below ' +
+        'one of them; if it falls below several at once, for the lowest.',
+    }),
 };
 
 const webhookCreateRequest = z
@@ -86,6 +100,7 @@ const facts = {
   events: z.array(z.string()),
   description: z.string().nullable(),
   low_balance_credits: z.int().nullable(),
+  low_balance_at: z.array(z.int()).meta({ description: 'Every level at which it is told of a low balance.' }),
   enabled: z.boolean(),
   disabled_reason: z
     .enum(['failing', 'gone'])
@@ -207,8 +222,15 @@ const settingsIn = (
   const forOperators = events.filter((type) => OPERATOR_EVENT_TYPES.some((one) => one === type));
   if (forOperators.length > 0 && caller.role !== 'admin')
     throw problem('admin_required', `Only an admin key may ask for ${forOperators.join(', ')}.`);
-  const { url, description = null, low_balance_credits = null } = body;
-  return { url, events, description, low_balance_credits };
+  const { url, description = null, low_balance_credits = null, low_balance_at } = body;
+  if (low_balance_credits !== null && low_balance_at !== undefined)
+    throw invalid({
+      loc: ['body', 'low_balance_at'],
+      msg: 'Send low_balance_credits or low_balance_at, not both.',
+      type: 'value_error',
+    });
+  const levels = low_balance_at === undefined ? {} : { low_balance_at };
+  return { url, events, description, low_balance_credits, ...levels };
 };
 
 /** A webhook as it is answered. */
@@ -217,6 +239,7 @@ const shownWebhook = (webhook: Webhook, failing_since: string | null): WebhookBo
   const { enabled, disabled_reason, created_at, updated_at } = webhook;
   return {
     ...{ webhook_id, tenant_id, url, events: [...events], description, low_balance_credits },
+    low_balance_at: [...lowBalanceLevels(webhook)],
     ...{ enabled, disabled_reason, failing_since, created_at, updated_at },
   };
 };
@@ -460,7 +483,9 @@ const TOLD: Readonly<Record<WebhookEventType, string>> = {
   'credits.sent': 'Credits of the tenant were moved to another one.',
   'credits.received': 'Credits of another tenant were moved to this one.',
   'credits.adjusted': 'A person gave the tenant credits, or took some back.',
-  'balance.low': 'The balance fell below `low_balance_credits` of the webhook.',
+  'balance.low':
+    'The balance fell below a level of the webhook. It lasts for so many days at the pace of the last 7 and 28 UTC ' +
+    'days; null: nothing was used in them.',
   'balance.exhausted': 'The balance fell to zero.',
   'budget.alert': 'Use and holds have reached a level of a budget: each level once a period.',
   'budget.reached':

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { ConvertRequest } from '../commands/convert.ts';
 import type { Opening, ReceivedFile, WorkAnswer, WorkRequest } from '../commands/work.ts';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
+import { workerOf } from '../server/keys.ts';
 import {
   CHANNEL_FIELDS,
   CHANNEL_MEMBERS,
@@ -28,6 +29,7 @@ import {
 import type { UploadedFile } from '../server/files.ts';
 import { invalid, problem, workFailure } from '../server/problems.ts';
 import { issuesOf } from '../server/request.ts';
+import type { Tags } from '../../domain/tags.ts';
 import type { ProblemCode } from '../problemTable.ts';
 
 /** What these routes need. */
@@ -93,14 +95,18 @@ const fileOf = (file: UploadedFile | undefined): UploadedFile => {
 /** Members that say how a document is opened; `at`: their place, if that is not the body. */
 type OpeningFields = Pick<Opening, 'pages' | 'password'> & { readonly at?: Opening['at'] };
 
+/** Those, and the tags. */
+type WorkFields = OpeningFields & { readonly tags?: Tags | undefined };
+
 /** What extraction and conversion take from a request alike. */
 export const workOf = (
   request: AnyRequest,
-  { at, ...given }: OpeningFields,
+  { at, ...given }: WorkFields,
   subject: WorkSubject,
 ): WorkRequest => ({
   tenant_id: request.tenant_id,
-  caller: { key_id: request.caller.key_id, role: request.caller.role },
+  caller: workerOf(request.caller),
+  tags: given.tags,
   correlation_id: request.meta.correlation_id,
   idempotency:
     request.idempotency_key === null

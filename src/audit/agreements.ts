@@ -93,6 +93,9 @@ const documentsSeen = (books: Books) => {
   };
 };
 
+/** Left out and empty are the same; members are in the order of the log. */
+const textOf = (tags: Accepted['tags']): string => JSON.stringify(tags ?? {});
+
 /** What an operation was accepted for is what is asked for and billed. */
 const asAccepted = (accepted: Accepted, found: Requested['data']): readonly Pair[] => [
   ['document', accepted.document_id, found.document_id],
@@ -103,6 +106,7 @@ const asAccepted = (accepted: Accepted, found: Requested['data']): readonly Pair
   ['task', accepted.task_id, found.task_id],
   ['API key', accepted.api_key_id, found.api_key_id],
   ['hold', accepted.hold_id, found.hold_id],
+  ['tags', textOf(accepted.tags), textOf(found.tags)],
 ];
 
 const burnAsAccepted = (accepted: Accepted, { data }: Burned): readonly Pair[] => [
@@ -110,6 +114,7 @@ const burnAsAccepted = (accepted: Accepted, { data }: Burned): readonly Pair[] =
   ['project', accepted.project_id, data.project_id],
   ['task', accepted.task_id, data.task_id],
   ['API key', accepted.api_key_id, data.api_key_id ?? undefined],
+  ['tags', textOf(accepted.tags), textOf(data.tags)],
 ];
 
 /** Of work that the log has a result of, the burn names that result: nothing else was delivered and paid for. */

@@ -7,6 +7,7 @@ import { eventMetadata } from '../../domain/kernel/decider.ts';
 import { ERASURES_STREAM } from '../../domain/erasure.ts';
 import { placesStream } from '../../domain/places.ts';
 import { billingDetailsStream } from '../../domain/billingDetails.ts';
+import { topUpStream } from '../../domain/topUp.ts';
 import { TENANT_RETENTION_STREAM } from '../../domain/retention.ts';
 import { retentionStream } from '../../domain/webhook.ts';
 import { accountOf, type AuditedEvent, auditedEvent, isJson, recordedAt } from './auditedEvent.ts';
@@ -66,6 +67,7 @@ const placesNamedAs = (event: AuditedEvent): string | undefined => {
   if (event.type === 'TenantErased' || event.type === 'TenantErasureEnded') return ERASURES_STREAM;
   if (event.type === 'RetentionSet') return TENANT_RETENTION_STREAM;
   if (event.type === 'BillingDetailsSet') return billingDetailsStream(event.data.tenant_id);
+  if (event.type === 'TopUpSet') return topUpStream(event.data.tenant_id);
   if ('closing' in event.data) return BOOKS_STREAM;
   return event.type === 'PlaceTaken' ? placesStream(event.data) : undefined;
 };

@@ -28,6 +28,7 @@ import {
 import { evaluationRows } from './evaluations.ts';
 import { documentRows, usageEventRows } from './expectedDocuments.ts';
 import { paymentRows } from './expectedPayments.ts';
+import { usageStatsRows } from './expectedUsage.ts';
 import type { AuditedEvent, Emit, ExpectedModel } from './auditedEvent.ts';
 import { marginRows } from './margin.ts';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
@@ -53,6 +54,7 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   openClaimRows,
   rateLimitRows,
   usageRows,
+  usageStatsRows,
   llmCostRows,
   marginRows,
   trainingJobRows,

@@ -338,8 +338,7 @@ const usageInLedger = (event: Burned): readonly Posting[] => {
   const paid = data.pages - data.free_pages;
   const shared = {
     ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: 0 - data.credits }),
-    ...data,
-    free_pages: 0,
+    ...{ ...data, tags: data.tags ?? null, free_pages: 0 },
   };
   const free = {
     ...shared,

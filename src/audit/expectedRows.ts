@@ -32,7 +32,13 @@ import {
   tenantToldOf,
 } from '../../domain/webhookMessages.ts';
 import { deliveryIdOf, triedUntil } from '../../domain/webhook.ts';
-import { webhookDeliveries, webhookFreePages, webhooks, webhookTerms } from '../../projections/webhooks.ts';
+import {
+  webhookDeliveries,
+  webhookFreePages,
+  webhooks,
+  webhookTerms,
+  webhookUses,
+} from '../../projections/webhookRows.ts';
 
 const placeOf = (batchId: string, index: number): string => `${batchId}/${String(index)}`;
 
@@ -65,7 +71,7 @@ export const batchRows: ExpectedModel = {
           documents.change(placeOf(batch_id, index), { problem_code });
       },
       BatchCancelled: ({ data: { batch_id, cancelled_at } }) => rows.change(batch_id, { cancelled_at }),
-      BatchEnded: ({ data: { batch_id, tenant_id: _, ended_at: finished_at, ...came } }) =>
+      BatchEnded: ({ data: { batch_id, tenant_id: _, tags: __, ended_at: finished_at, ...came } }) =>
         rows.change(batch_id, { ...came, finished_at }),
     });
     const finish = () => {
@@ -307,7 +313,7 @@ export const apiKeyRows: ExpectedModel = {
     const apply = byType({
       ApiKeyIssued: ({ data, position, metadata }) =>
         keys.set(data.key_id, {
-          ...{ ...data, position, made_by: actorIn(metadata) },
+          ...{ ...data, tags: data.tags ?? null, position, made_by: actorIn(metadata) },
           ...{ replaced_by: null, rotated_at: null, revoked_at: null },
         }),
       ApiKeyRotated: ({ data: { key_id, replaced_by, expires_at, rotated_at } }) =>
@@ -342,6 +348,7 @@ const isForOperators = (type: string): boolean => OPERATOR_EVENT_TYPES.some((one
 const settingsOf = ({ events, ...data }: AuditedEventOf<'WebhookCreated' | 'WebhookChanged'>['data']) => ({
   ...{ url: data.url, description: data.description, low_balance_credits: data.low_balance_credits },
   ...{ events: events.join(' '), for_operators: events.some(isForOperators) },
+  low_balance_at: data.low_balance_at?.join(' ') ?? null,
 });
 
 const isWanted = ({ events, enabled, removed_at }: WebhookRow, type: string): boolean => {
@@ -409,6 +416,25 @@ const freePages = (emit: Emit) => {
   };
 };
 
+/** Credits that tenants used by UTC day. */
+const usedDays = (emit: Emit) => {
+  const rows = new Map<string, Map<string, number>>();
+  return {
+    add: ({ data: { created_at, credits }, stream, metadata }: AuditedEventOf<'CreditsBurned'>): void => {
+      const tenant = tenantToldOf({ stream, metadata }) ?? '';
+      const days = rows.get(tenant) ?? new Map<string, number>();
+      rows.set(tenant, days);
+      const day = created_at.slice(0, 10);
+      if (credits > 0) days.set(day, (days.get(day) ?? 0) + credits);
+    },
+    of: (tenant: string): Iterable<readonly [string, number]> => rows.get(tenant) ?? [],
+    finish: (): void => {
+      for (const [tenant_id, days] of rows)
+        for (const [day, used] of days) emit(webhookUses, { tenant_id, day, used });
+    },
+  };
+};
+
 const deliveryRow = (event: AuditedEvent, { webhook_id, tenant_id }: WebhookRow, message: Message) => {
   const { id: event_id, position, stream: subject } = event;
   const created_at = recordedAt(event);
@@ -460,18 +486,25 @@ const knownDeliveries = (emit: Emit) => {
   };
 };
 
+const levelsOf = ({ low_balance_credits: one, low_balance_at: several }: WebhookRow): readonly number[] => {
+  if (several !== null) return several.split(' ').map(Number);
+  return one === null ? [] : [Number(one)];
+};
+
 /** Webhooks, and what each was to be told. */
 export const webhookRows: ExpectedModel = {
   name: 'webhooks',
-  tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms],
+  tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms, webhookUses],
   start: (emit) => {
     const [known, free, deliveries] = [knownWebhooks(emit), freePages(emit), knownDeliveries(emit)];
+    const uses = usedDays(emit);
     const tell = (event: AuditedEvent): void => {
       const [own, tenant] = [messageOf(event), tenantToldOf(event)];
+      if (event.type === 'CreditsBurned') uses.add(event);
       const told = event.type === 'CreditsBurned' ? free.use(event) : [];
       for (const row of known.about(own?.type, tenant)) {
-        const low = row.low_balance_credits === null ? null : Number(row.low_balance_credits);
-        const messages = [...(own === undefined ? [] : [own]), ...balanceMessages(event, low), ...told];
+        const balance = balanceMessages(event, levelsOf(row), () => uses.of(tenant ?? ''));
+        const messages = [...(own === undefined ? [] : [own]), ...balance, ...told];
         for (const [turn, message] of messages.entries())
           if (isWanted(row, message.type)) deliveries.add({ ...deliveryRow(event, row, message), turn });
       }
@@ -486,6 +519,7 @@ export const webhookRows: ExpectedModel = {
       known.finish();
       free.finish();
       deliveries.finish();
+      uses.finish();
     };
     return { apply, finish };
   },

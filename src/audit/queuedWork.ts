@@ -3,6 +3,7 @@ import { NO_END } from '../../domain/leased.ts';
 import { compactSet, type CompactSet } from './streams.ts';
 import { type Place, placeOf, wrong } from './findings.ts';
 import type { AccountBook, Books } from './rules.ts';
+import type { Tags } from '../../domain/tags.ts';
 import { fullHoldIdOfOperation } from '../../domain/operation.ts';
 
 /** Which worker may move a piece of queued work, by its stream. */
@@ -52,6 +53,8 @@ export interface AcceptedWork {
   readonly work_id: string;
   /** null: it is not billed. */
   readonly hold_id: string | null;
+  /** Its end has the same; left out: none. */
+  readonly tags?: Tags | undefined;
 }
 
 /** A piece of work until it is over: it ended without success, or its charge was seen. */
@@ -125,6 +128,17 @@ const isCancelled = ({ type }: Move): boolean =>
   type === 'OperationCancelled' || type === 'TrainingJobCancelled';
 const isFailed = ({ type }: Move): boolean => type === 'OperationFailed' || type === 'TrainingJobFailed';
 
+const hasEnded = (event: Move): boolean =>
+  isCancelled(event) || isFailed(event) || event.type.endsWith('Succeeded');
+
+/** An end has the tags of its acceptance: messages are made of it alone. */
+const checkTags = ({ id, tags }: AcceptedWork, { data }: Move, say: ReturnType<typeof wrong>): void => {
+  const [expected, found] = [tags, 'tags' in data ? data.tags : undefined].map((one) =>
+    JSON.stringify(one ?? {}),
+  );
+  if (expected !== found) say(`The end of ${id} has other tags than its acceptance.`, expected, found);
+};
+
 const checkCovered = (
   reading: Pick<Reading<AcceptedWork>, 'books' | 'check'>,
   piece: Pick<AuditedPiece<AcceptedWork>, 'accepted' | 'uncovered'>,
@@ -185,6 +199,7 @@ const piecesOf = <Accepted extends AcceptedWork>(reading: Reading<Accepted>) => 
     if (piece === undefined) return undefined;
     if (!checkCovered(reading, piece)) piece.uncovered = null;
     piece.lease = leaseAfter(piece.lease, { event, id }, wrongIn(reading, event));
+    if (hasEnded(event)) checkTags(piece.accepted, event, wrongIn(reading, event));
     if (isCancelled(event) || isFailed(event)) close(piece);
     if (event.type === 'OperationSucceeded' || event.type === 'TrainingJobSucceeded')
       succeeded(piece, event, holdId === undefined ? piece.accepted.hold_id : holdId);
@@ -281,11 +296,11 @@ export const operationsCheck = (books: Books, bookOf: (tenantId: string) => Acco
   return {
     apply: byType({
       OperationAccepted: (event) => {
-        const { operation_id: id, tenant_id, work_id, hold_id, pages, file_sha256 } = event.data;
+        const { operation_id: id, tenant_id, work_id, hold_id, pages, file_sha256, tags } = event.data;
         // Older releases did not make sure of it.
         const isCovered =
           file_sha256 === undefined || hold_id === null || bookOf(tenant_id)?.holds.has(hold_id) === true;
-        queue.accepted(event, { id, tenant_id, work_id, hold_id, pages }, isCovered);
+        queue.accepted(event, { id, tenant_id, work_id, hold_id, tags, pages }, isCovered);
       },
       OperationStarted: (event) => void queue.moved(event, event.data.operation_id),
       OperationProgressed: (event) => void queue.moved(event, event.data.operation_id),

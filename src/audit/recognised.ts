@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { marginLotDays, marginUses } from '../../projections/recognition.ts';
 import { noSums } from '../../projections/engine/table.ts';
 import {
@@ -84,10 +85,13 @@ export const recognition = (emit: Emit) => {
     if (data.credits === 0) return;
     const { project_id, operation, billing_type } = data;
     const api_key_id = data.api_key_id ?? '';
-    const key = [day, tenant_id, project_id, api_key_id, operation, billing_type];
+    const tags = JSON.stringify(data.tags ?? {});
+    const tags_key = tags === '{}' ? '' : createHash('sha256').update(tags).digest('hex');
+    const key = [day, tenant_id, project_id, api_key_id, operation, billing_type, tags_key];
     const row = uses.at(JSON.stringify(key), () => ({
       ...noSums(marginUses.columns),
-      ...{ day, tenant_id, project_id, api_key_id, operation, billing_type, last_position: position },
+      ...{ day, tenant_id, project_id, api_key_id, operation, billing_type, tags_key, tags },
+      last_position: position,
     }));
     row.last_position = position;
     row.operations += 1n;

@@ -260,17 +260,22 @@ const SAME = [
 /** Members that holds of older releases do not have. */
 const SAME_SCOPE = ['project_id', 'task_id', 'api_key_id'] as const;
 
+/** What work is for is said by its hold, and by its burn again. */
+const checkScope = (data: Burned['data'], hold: Held['data'], say: ReturnType<typeof wrong>): void => {
+  for (const member of SAME_SCOPE)
+    if (hold[member] !== undefined && data[member] !== hold[member])
+      say(`Its ${member} is not that of its hold ${hold.hold_id}.`, hold[member], data[member]);
+  const [tags, held] = [JSON.stringify(data.tags), JSON.stringify(hold.tags)];
+  if (tags !== held) say(`Its tags are not those of its hold ${hold.hold_id}.`, held, tags);
+};
+
 const checkAgainstHold = (books: Books, event: Burned, hold: Held['data']): void => {
   const { data } = event;
   const say = wrong(books.findings, 'hold', event);
   for (const member of SAME)
     if (data[member] !== hold[member])
       say(`Its ${member} is not that of its hold ${hold.hold_id}.`, hold[member], data[member]);
-  for (const member of SAME_SCOPE)
-    if (hold[member] !== undefined && data[member] !== hold[member])
-      say(`Its ${member} is not that of its hold ${hold.hold_id}.`, hold[member], data[member]);
-  const [tags, held] = [JSON.stringify(data.tags), JSON.stringify(hold.tags)];
-  if (tags !== held) say(`Its tags are not those of its hold ${hold.hold_id}.`, held, tags);
+  checkScope(data, hold, say);
   if (data.fingerprint !== (hold.fingerprint ?? null))
     say(`It is for another request than its hold ${hold.hold_id}.`, hold.fingerprint, data.fingerprint);
   const free_pages = Math.min(data.pages, hold.free_pages);

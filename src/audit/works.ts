@@ -295,10 +295,10 @@ export const pipelinesCheck = (books: Books) => {
   return {
     apply: byType({
       TrainingJobCreated: (event) => {
-        const { job_id: id, tenant_id, credits, hold_id } = event.data;
+        const { job_id: id, tenant_id, credits, hold_id, tags } = event.data;
         checkPrice(books, event);
         checkTakenFor(books, event, heldFor.get(hold_id ?? ''));
-        queue.accepted(event, { id, tenant_id, work_id: id, hold_id, credits }, true);
+        queue.accepted(event, { id, tenant_id, work_id: id, hold_id, tags, credits }, true);
       },
       TrainingJobStarted: (event) => void queue.moved(event, event.data.job_id),
       TrainingJobProgressed: (event) => void queue.moved(event, event.data.job_id),

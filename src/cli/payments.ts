@@ -1,6 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { paymentsConfigFrom } from '../clientConfig.ts';
+import { environmentOf } from '../config.ts';
 import { decimalOf, minorUnitDigits } from '../../domain/kernel/amounts.ts';
 import type { PayoutFinding } from '../../domain/payout.ts';
 import { PAYOUT_MAPPINGS } from '../../domain/payoutFile.ts';
@@ -17,6 +19,7 @@ import {
   command,
   json,
   momentOption,
+  portGiven,
   type Output,
   table,
 } from './terminal.ts';
@@ -182,9 +185,40 @@ const compare = async (output: Output, file: string, options: CompareOptions): P
   if (!summary.is_matching) throw new OperatorError('');
 };
 
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+const serve = async (output: Output, place: ServeOptions): Promise<void> => {
+  // Loaded here, because no other command needs it.
+  const { runPayments } = await import('../payments/runPayments.ts');
+  await runPayments(paymentsConfigFrom(environmentOf()), place, output);
+};
+
+const PORT = 8090;
+
+const addServe = (payments: Command): void => {
+  payments
+    .command('serve')
+    .description("take Stripe's webhooks, and make checkout pages")
+    .option('--host <address>', 'where it listens', '127.0.0.1')
+    .option('--port <number>', 'its port; 0 picks a free one', portGiven, PORT)
+    .addHelpText(
+      'after',
+      '\nIt tells the service at QUIRE_URL of sales, refunds and disputes with the key QUIRE_API_KEY, of role seller.' +
+        '\nSTRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are of your account at Stripe, CHECKOUT_TOKEN is the password ' +
+        'of\nPOST /checkout. Each event brings the books to where Stripe has the payment: it may come twice, late or ' +
+        'in any order.',
+    )
+    .action(command(serve));
+};
+
 /** `quire payments …`. */
 export const addPayments = (program: Command): void => {
-  const payments = program.command('payments').description('payments: open claims, and files of providers');
+  const payments = program
+    .command('payments')
+    .description('payments: webhooks, open claims, and files of providers');
   payments
     .command('list-open')
     .description('list payments that are claimed but neither booked nor released')
@@ -222,4 +256,5 @@ export const addPayments = (program: Command): void => {
         'last.\nExit codes: 0 no difference, 1 there are differences, 2 the file could not be compared.',
     )
     .action(command(compare));
+  addServe(payments);
 };

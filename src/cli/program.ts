@@ -1,7 +1,7 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { clientConfigFrom } from '../clientConfig.ts';
 import { environmentOf } from '../config.ts';
-import { command, NO_COLOUR, type Output, paintOn } from './terminal.ts';
+import { command, NO_COLOUR, type Output, paintOn, portGiven } from './terminal.ts';
 import { VERSION } from '../version.ts';
 import { addCompletion } from './completion.ts';
 import { addAudit } from './audit.ts';
@@ -23,14 +23,6 @@ interface McpOptions {
 }
 
 const PORT = 8765;
-const PORT_MAX = 65_535;
-
-const portGiven = (text: string): number => {
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > PORT_MAX) throw new InvalidArgumentError('Give a port, 0 to 65535.');
-  return port;
-};
-
 const run = async (output: Output, { http = false, host, port }: McpOptions): Promise<void> => {
   // Loaded here, because no other command needs it.
   const { runOverHttp, runOverStdio } = await import('../mcp/runMcp.ts');

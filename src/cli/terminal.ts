@@ -139,6 +139,15 @@ export const momentOption =
     return new Date(time).toISOString();
   };
 
+const PORT_MAX = 65_535;
+
+/** The value of an option that takes a port; 0 means any free one. */
+export const portGiven = (text: string): number => {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > PORT_MAX) throw new InvalidArgumentError('Give a port, 0 to 65535.');
+  return port;
+};
+
 /** Where a command writes: data to `out`, everything else to `note`. */
 export interface Output {
   readonly out: (text: string) => Promise<void>;

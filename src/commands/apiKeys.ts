@@ -37,7 +37,9 @@ import {
   billingDetailsStream,
   type PlacedDetails,
 } from '../../domain/billingDetails.ts';
+import { topUp, topUpCodec, type TopUpKind, topUpStream } from '../../domain/topUp.ts';
 import { withSealed } from '../writer/vault.ts';
+import { withTags } from '../../domain/tags.ts';
 
 /** The stored form of a key: everything but the key. */
 export type KeyRecord = IssueApiKey['data'];
@@ -45,7 +47,7 @@ export type KeyRecord = IssueApiKey['data'];
 export interface ApiKeys {
   /** Opens the tenant's account first, so that a tenant exists from its first key. */
   issue(key: Omit<KeyRecord, 'replaces'>, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
-  /** Issues `next`, then lets `keyId` run out at `expiresAt`. The outcome is that of the old key. */
+  /** Issues `next` with the tags of `keyId`, and lets that run out at `expiresAt`. The outcome is of the old key. */
   rotate(keyId: string, rotation: KeyRotation, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
   revoke(keyId: string, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
   /** From the log. `key` null: there is no such key. */
@@ -79,7 +81,7 @@ export const apiKeys = ({ store, writer, options }: ApiKeysDeps): ApiKeys => {
       const old = await stateOf(keyId);
       if (old.key === null || old.revoked || old.rotated)
         return { kind: 'rejected', rejection: { code: 'key_not_found' }, state: old };
-      const issued = await issueAs({ ...next, replaces: keyId }, meta);
+      const issued = await issueAs({ ...next, ...withTags(old.key.tags), replaces: keyId }, meta);
       if (issued.kind !== 'done') return issued;
       const data = { replaced_by: next.key_id, expires_at: expiresAt };
       const rotated = await run(keyId, { type: 'RotateApiKey', data, meta }, old.key.tenant_id);
@@ -183,5 +185,20 @@ export const billingDetailsCommands = (store: EventStore, options?: HandlerOptio
       }
       return settings;
     },
+  };
+};
+
+export type TopUpCommands = ReturnType<typeof topUpCommands>;
+
+const topUpRules = { decider: topUp, codec: topUpCodec, streamOf: topUpStream };
+
+/** Tenants' consents to top-ups. */
+export const topUpCommands = (store: EventStore, options?: HandlerOptions) => {
+  const { handle, stateOf } = streamsOf<TopUpKind>(topUpRules, store, options);
+  return {
+    set: (data: TopUpKind['command']['data'], meta: CommandMeta) =>
+      handle(data.tenant_id, { type: 'SetTopUp', data, meta }, data.tenant_id),
+    /** From the log. */
+    stateOf,
   };
 };

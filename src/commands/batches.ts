@@ -10,6 +10,7 @@ import {
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
+import { withTags } from '../../domain/tags.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import { batchInputs, type OperationInputDeps, secretsIn } from './operationInput.ts';
 import type { Delivered, HandedOver, ToQueue, WorkPlan, WorkRequest } from './work.ts';
@@ -82,23 +83,29 @@ const notKept = (): WorkProblem =>
     'This installation cannot keep keys and passwords, which a batch needs until it ends. Set FIELD_ENCRYPTION_KEY.',
   );
 
+/** What each document of a batch gets, and the tags that it is billed with. */
+interface Planned extends Pick<WorkRequest, 'tags'> {
+  readonly kind: 'planned';
+  readonly task: WorkPlan['task'];
+}
+
 /** The request, completed by its config; everything that the synchronous call refuses is refused. */
 const planned = async (
   { document_ids: _, evaluates: __, ...request }: BatchRequest,
   begin: Begin,
-): Promise<{ readonly kind: 'planned'; readonly task: WorkPlan['task'] } | WorkProblem> => {
-  let task: WorkPlan['task'] | undefined;
+): Promise<Planned | WorkProblem> => {
+  let taken: Omit<Planned, 'kind'> | undefined;
   const answer = await begin({
     ...request,
     file: NO_FILE,
-    handOver: (_request, plan) => {
-      ({ task } = plan);
+    handOver: ({ tags }, { task }) => {
+      taken = { task, tags };
       return Promise.resolve({ kind: 'handed_over' });
     },
   });
   if (answer.kind === 'problem') return answer;
-  if (task === undefined) throw new Error('a batch was planned, and nobody took the plan');
-  return { kind: 'planned', task };
+  if (taken === undefined) throw new Error('a batch was planned, and nobody took the plan');
+  return { kind: 'planned', ...taken };
 };
 
 type ExtractTask = Extract<WorkPlan['task'], { readonly kind: 'extract' }>;
@@ -162,7 +169,7 @@ const acceptedAs = (
 
 const written = async (
   deps: AcceptBatchDeps,
-  { batch_id, task }: { readonly batch_id: string; readonly task: WorkPlan['task'] },
+  { batch_id, task, tags }: Omit<Planned, 'kind'> & { readonly batch_id: string },
   request: BatchRequest,
 ): Promise<AcceptedBatch | WorkProblem> => {
   const { tenant_id, project_id, task_id, document_ids, caller, correlation_id, opening } = request;
@@ -177,6 +184,7 @@ const written = async (
     ...(request.evaluates && { evaluated: await evaluatedIn(batch_id, task, request.evaluates) }),
     ...{ input_sha256, fingerprint: request.idempotency?.fingerprint ?? '', correlation_id },
     ...{ api_key_id: caller.key_id, api_key_role: caller.role, expires_at: laterBy(meta.now, DAY_MS) },
+    ...withTags(tags),
   };
   const name = { batch_id, tenant_id };
   return acceptedAs(deps, name, await deps.batches.handle(name, { type: 'AcceptBatch', data, meta }));
@@ -233,9 +241,7 @@ export const acceptBatch =
         : reused();
     const plan = await planned(request, begin);
     if (plan.kind === 'problem') return plan;
-    return (
-      (await withoutPlace(deps, request, batch_id)) ?? written(deps, { batch_id, task: plan.task }, request)
-    );
+    return (await withoutPlace(deps, request, batch_id)) ?? written(deps, { ...plan, batch_id }, request);
   };
 
 interface CancelDeps {

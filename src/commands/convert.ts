@@ -13,6 +13,7 @@ import {
   type WorkDone,
   type WorkRequest,
   type WorkTask,
+  withDefaultTags,
 } from './work.ts';
 import {
   type ChannelPaths,
@@ -171,7 +172,10 @@ const named = (chosen: ChosenModels): ChosenModels => ({ ...chosen, model: chose
 /** A document as markdown and plain text: held, done, stored, settled, answered. */
 export const convertDocument =
   (deps: ConvertDeps) =>
-  async (request: ConvertRequest): Promise<WorkAnswer> => {
+  async (asked: ConvertRequest): Promise<WorkAnswer> => {
+    const tagged = withDefaultTags(asked.tags, asked.caller);
+    if (tagged.kind === 'problem') return tagged;
+    const request = { ...asked, tags: tagged.tags };
     const { ocr, channelPaths: paths } = request;
     const channels = { llm: {}, ocr, paths, runs: { llm: false, ocr: true } };
     const models = await modelsByFormat(deps, channels, named);

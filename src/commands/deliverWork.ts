@@ -236,6 +236,7 @@ export const workOf = (
     pages: ids.pages,
     project_id: request.project_id,
     task_id: request.task_id,
+    tags: request.tags,
     caller: request.caller,
     correlation_id: request.correlation_id,
     fingerprint: request.idempotency?.fingerprint,

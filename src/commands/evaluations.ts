@@ -413,6 +413,9 @@ const namesOf = (
 };
 const NO_NAMES = { set_name: null, project_id: 'default', task_id: 'default' };
 
+/** Far less than what is new to a sweep, ms. */
+const STOOD_STILL_MS = 10 * 60_000;
+
 /** Publishes a set or a new version of one. What documents are expected to say is stored before it is named. */
 export const publishSet =
   (deps: PublishSetDeps) =>
@@ -423,10 +426,13 @@ export const publishSet =
     const found = await examplesIn(deps, request);
     if ('kind' in found) return found;
     const set_id = await setIdOf(deps, request);
-    const examples = await eachOf(found.examples, AT_ONCE, async ({ document_id, expected }) => ({
-      document_id,
-      expected_sha256: await expectedValues(deps.objects).put(set_id, document_id, expected),
-    }));
+    const begun = deps.clock.now();
+    const stored = () =>
+      eachOf(found.examples, AT_ONCE, async ({ document_id, expected }) => ({
+        document_id,
+        expected_sha256: await expectedValues(deps.objects).put(set_id, document_id, expected),
+      }));
+    const examples = await stored();
     const fingerprint = identity?.fingerprint ?? '';
     const version = { set_id, tenant_id, ...namesOf(request, before), examples, fingerprint };
     const owner = { tenant_id, stream: setRules.streamOf(set_id) };
@@ -434,6 +440,8 @@ export const publishSet =
     // As of its decision: putting examples and texts may have taken long, and others went on meanwhile.
     const decided = { ...meta, now: deps.clock.now() };
     const written = await writtenSet(deps, { type: 'PublishSet', data, meta: decided });
+    // Nobody named them while this stood still, and what nobody names is swept.
+    if (written.kind === 'set' && deps.clock.now() > laterBy(begun, STOOD_STILL_MS)) await stored();
     return written.kind === 'set' ? { ...written, left_out: found.left_out } : written;
   };
 

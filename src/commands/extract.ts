@@ -12,6 +12,7 @@ import { type DeliverDeps, deliverWork } from './deliverWork.ts';
 import {
   isOfMissingPages,
   keptWork,
+  withDefaultTags,
   type Delivered,
   type WorkAnswer,
   type WorkDone,
@@ -37,6 +38,7 @@ import { deploymentFor, type DeploymentScope } from '../../domain/deployment.ts'
 import { type MergedChannel, overriddenBy } from '../../domain/savedConfig.ts';
 import { type Artifacts, type Deployments, TamperedArtifact } from './deployments.ts';
 import type { SavedConfigs } from './savedConfigs.ts';
+import type { Tags } from '../../domain/tags.ts';
 
 /** Where a page's text comes from, in the words of the interface: who recognised it is in `meta`. */
 const SOURCES = {
@@ -359,6 +361,8 @@ interface Completed {
   readonly kind: 'completed';
   readonly fields: ExtractFields;
   readonly config: ExtractRequest['config'];
+  /** Of the config. */
+  readonly tags?: Tags | undefined;
 }
 
 /** A channel of the config and of the request together. */
@@ -394,7 +398,8 @@ const completed = async (
     ocr: mergedChannel('ocr', merged.ocr, fields),
   };
   const config = { config_id, version: version.version };
-  return { kind: 'completed', fields: { ...fields, ...merged, ...channels }, config };
+  const { tags, ...said } = merged;
+  return { kind: 'completed', fields: { ...fields, ...said, ...channels }, config, tags };
 };
 
 /** The artifact of the scope's active deployment, where a request says nothing of what to extract. */
@@ -498,7 +503,9 @@ export const extractByFields =
     if (found.kind === 'problem') return found;
     const asked = requestOf(found, work);
     if (asked.kind === 'problem') return asked;
-    const { request } = asked;
+    const tagged = withDefaultTags(work.tags, work.caller, found.tags);
+    if (tagged.kind === 'problem') return tagged;
+    const request = { ...asked.request, tags: tagged.tags };
     const isForQueue = request.review !== undefined && work.isWaited !== true;
     if (isForQueue && work.handOver === undefined) return { kind: 'to_queue' };
     return deps.extract(request);

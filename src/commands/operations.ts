@@ -68,6 +68,7 @@ import {
   RESULTS_PREFIX,
 } from './storedResult.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
+import { withTags } from '../../domain/tags.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
@@ -88,6 +89,7 @@ export const workToBill = (accepted: AcceptedOperation): WorkToBill => ({
   pages: accepted.pages,
   project_id: accepted.project_id,
   task_id: accepted.task_id,
+  tags: accepted.tags,
   caller: { key_id: accepted.api_key_id, role: accepted.api_key_role },
   correlation_id: accepted.correlation_id,
   fingerprint: accepted.fingerprint === '' ? undefined : accepted.fingerprint,
@@ -272,6 +274,16 @@ const stored = async (
   return elapsedMs() > STORED_MAX_MS ? undefined : digest;
 };
 
+/** Who asked, and with which tags, as the hold says it: another key of the tenant may have been first. */
+const whoseWork = (
+  { caller, tags }: Named['bill'],
+  hold: PlacedHold,
+): Pick<AcceptedOperation, 'api_key_id' | 'api_key_role' | 'tags'> => ({
+  api_key_id: hold.api_key_id ?? caller.key_id,
+  api_key_role: caller.role,
+  ...withTags(hold.hold_id === null ? tags : hold.tags),
+});
+
 /** The file and the request first, then the event: an operation that is known can be done. */
 const enqueued = async (
   deps: AcceptDeps,
@@ -295,7 +307,7 @@ const enqueued = async (
         ...sentBytes(request),
         fingerprint: idempotency?.fingerprint ?? '',
         ...{ hold_id: hold.hold_id, free: hold.free, correlation_id },
-        ...{ api_key_id: caller.key_id, api_key_role: caller.role },
+        ...whoseWork(bill, hold),
         ...{ accepted_at: meta.now, expires_at: laterBy(meta.now, DAY_MS) },
       },
     },

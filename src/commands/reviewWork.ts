@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import type { Doubt, Question } from '../../domain/doubts.ts';
-import { type Origin, origin, originsOf, reviewReason } from '../../domain/review.ts';
+import { machinePlaces, type Origin, origin, originsOf, reviewReason } from '../../domain/review.ts';
 import { type BodyEnds, storedBodyOf } from './storedResult.ts';
 
 const object = z.record(z.string(), z.unknown()).transform((value) => value as JsonObject);
@@ -136,12 +136,35 @@ const show = ({ schema, doubts, answer, decision }: Standing): Uint8Array => {
   return new TextEncoder().encode(`${rest},${JSON.stringify(members).slice(1)}`);
 };
 
+/** What a person decided was found by no machine; where it stands nobody has said. */
+const BY_PERSON = { text: '', page: null, bbox: null, confidence: 1, by: 'person' } as const;
+
+/**
+ * One citation for each value: of one that nobody was asked about as the machine told it, wherever its row stands now;
+ * of a confirmed one with the machine's place; of a corrected one without a place.
+ */
+const decidedCitations = ({ result, origins }: StoredDecision, answer: JsonObject): readonly JsonObject[] => {
+  const { citations = [] } = answer['meta'] as {
+    readonly citations?: readonly (JsonObject & { path: string })[];
+  };
+  const cited = new Map(citations.map((one) => [one.path, one]));
+  const places = machinePlaces(result, (answer['result'] ?? {}) as JsonObject);
+  return Object.entries(origins).flatMap(([path, from]) => {
+    const known = cited.get(places.get(path) ?? path);
+    if (from === 'read') return known === undefined ? [] : [{ ...known, path }];
+    return from === 'confirmed' && known !== undefined
+      ? [{ ...known, path, by: 'person' }]
+      : [{ path, ...BY_PERSON }];
+  });
+};
+
 const decidedAnswer = ({ answer, decision }: Standing, ends: BodyEnds): Uint8Array => {
   if (decision === null) throw new Error('nobody has decided it');
   const { result, origins } = decision;
   const validation_errors = absences(decision);
   const status = validation_errors === null ? 'success' : 'partial';
-  const meta = { ...(answer['meta'] as JsonObject), origins, ...ends.meta };
+  const citations = decidedCitations(decision, answer);
+  const meta = { ...(answer['meta'] as JsonObject), citations, origins, ...ends.meta };
   return bytesOf({ ...answer, status, result, validation_errors, ...ends.body, meta });
 };
 

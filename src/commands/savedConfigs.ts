@@ -22,6 +22,7 @@ import { streamsOf } from '../writer/commandHandler.ts';
 import { fateOfSecrets, getOrAside } from '../writer/setAside.ts';
 import { withTexts } from '../writer/vault.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
+import { type Tags, withTags } from '../../domain/tags.ts';
 
 export interface DraftDeps extends Pick<ModelDeps, 'checkBase'> {
   readonly pipelines: { readonly artifacts: Artifacts };
@@ -40,6 +41,7 @@ interface ConfigFields {
   readonly models_for?: ConfigVersion['models_for'];
   readonly require_grounding?: ConfigVersion['require_grounding'];
   readonly review?: ConfigVersion['review'];
+  readonly tags?: Tags | undefined;
   readonly llm?: ModelChannel | null | undefined;
   readonly ocr?: ModelChannel | null | undefined;
 }
@@ -91,6 +93,7 @@ const withNulls = ({ config_id, mode, ...fields }: ConfigFields) => ({
   models_for: fields.models_for ?? null,
   require_grounding: fields.require_grounding ?? null,
   review: fields.review ?? null,
+  ...withTags(fields.tags),
   llm: kept(fields.llm),
   ocr: kept(fields.ocr),
 });
@@ -123,6 +126,7 @@ type ConfigDraft = Pick<
   | 'models_for'
   | 'require_grounding'
   | 'review'
+  | 'tags'
 > & {
   readonly update: boolean;
   /** null: none from now on; undefined: as the version before has it. */

@@ -27,7 +27,8 @@ import { type Held, holdCredits, planRequired, releaseHold, settleOnce, tooLittl
 import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
 import { dropSecrets } from './operationInput.ts';
-import type { BillingDeps, Caller } from './work.ts';
+import { type BillingDeps, type Caller, withDefaultTags } from './work.ts';
+import { type Tags, withTags } from '../../domain/tags.ts';
 import type { ModelDeps } from './models.ts';
 import {
   type ExamplesReference,
@@ -159,7 +160,7 @@ interface JobPrice extends Pick<
 type TakenFor = Pick<HoldCredits['data'], 'fingerprint' | 'taken_for'>;
 
 /** Who asked for a job, and for what. */
-type JobScope = Pick<CreatedJob, 'project_id' | 'task_id' | 'api_key_id'>;
+type JobScope = Pick<CreatedJob, 'project_id' | 'task_id' | 'api_key_id' | 'tags'>;
 
 export interface TrainingMoneyDeps extends CloseDeps, Pick<JobSecretDeps, 'objects'> {
   readonly jobs: TrainingJobs;
@@ -213,7 +214,7 @@ const charged = async (deps: TrainingMoneyDeps, job: CreatedJob): Promise<boolea
   if (settled.kind === 'hold_not_open') {
     const { credits, billing_type, billing_config_version } = job;
     const price = { job_id, tenant_id, billing_type, billing_config_version, credits, hold_id };
-    const data = holdOf({ ...price, project_id, task_id, api_key_id });
+    const data = holdOf({ ...price, project_id, task_id, api_key_id, ...withTags(job.tags) });
     const anew = await holdCredits(deps, { ...data, paid_plan_required: false, reopens: true }, meta());
     if (anew.kind === 'held') settled = await settleOnce(deps, settling, hold_id);
   }
@@ -245,6 +246,7 @@ export interface CreateTrainingRequest {
   readonly signal: AbortSignal;
   readonly project_id: string;
   readonly task_id: string;
+  readonly tags?: Tags | undefined;
   readonly name: string | null;
   readonly schema: unknown;
   readonly examples: ExamplesReference;
@@ -468,6 +470,7 @@ const enqueue = async (
     fingerprint: identity?.fingerprint ?? '',
     hold_id: isBilled ? hold_id : null,
     api_key_id: caller.key_id,
+    ...withTags(request.tags),
     ...{ created_at: meta.now, expires_at: laterBy(meta.now, JOB_LIFETIME_MS) },
   };
   const outcome = await deps.jobs.handle(price, { type: 'Accept', data, meta });
@@ -483,11 +486,11 @@ const nameOf = ({ job_id, tenant_id }: Pick<JobPrice, 'job_id' | 'tenant_id'>) =
 /** Sets the price aside. undefined: it is, or the job is not billed. */
 const unheld = async (
   deps: CreateTrainingDeps,
-  { caller, correlation_id, project_id, task_id }: CreateTrainingRequest,
+  { caller, correlation_id, project_id, task_id, tags }: CreateTrainingRequest,
   { isBilled, max_metric_calls: _, ...price }: Priced & TakenFor,
 ): Promise<WorkProblem | undefined> => {
   if (!isBilled) return undefined;
-  const held = { ...price, project_id, task_id, api_key_id: caller.key_id };
+  const held = { ...price, project_id, task_id, api_key_id: caller.key_id, ...withTags(tags) };
   const placed = await holdForJob(deps, held, metaOf(deps, caller, correlation_id));
   return placed.kind === 'problem' ? placed : undefined;
 };
@@ -533,8 +536,11 @@ export const createTrainingJob =
     const { job_id, earlier } = await jobOf(deps, request);
     if (earlier !== null)
       return earlier.fingerprint === request.identity?.fingerprint ? answerOf(earlier, true) : reused();
+    const tagged = withDefaultTags(request.tags, request.caller);
+    if (tagged.kind === 'problem') return tagged;
     const checked = await checkTrainingRequest(deps, request);
-    return checked.kind === 'ok' ? create(deps, request, { job_id, schema: checked.schema }) : checked;
+    if (checked.kind !== 'ok') return checked;
+    return create(deps, { ...request, tags: tagged.tags }, { job_id, schema: checked.schema });
   };
 
 /** A job, and whose it is. */

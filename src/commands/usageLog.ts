@@ -17,6 +17,7 @@ import {
   type UsageState,
 } from '../../domain/workEvents.ts';
 import type { DocumentEvent } from '../../domain/document.ts';
+import { withTags } from '../../domain/tags.ts';
 import { type Codec, eventCodec } from '../../domain/kernel/codec.ts';
 import { actor, type CommandMeta, type DomainEvent } from '../../domain/kernel/decider.ts';
 import type { ChosenModels } from './models.ts';
@@ -377,6 +378,7 @@ const requestedFact = (
     hold_id,
     api_key_id: bill.caller.key_id,
     ...(bill.fingerprint !== undefined && { fingerprint: bill.fingerprint }),
+    ...withTags(bill.tags),
     requested_at,
   },
 });

@@ -14,7 +14,7 @@ import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import { NO_END } from '../../domain/leased.ts';
 import type { Clock } from '../../domain/ports/log.ts';
-import type { Tags } from '../../domain/tags.ts';
+import { mergedTags, type Tags, TAGS_MAX } from '../../domain/tags.ts';
 import { categoryOf, ratedMode, type RatedOperation, rateOf } from '../../domain/rating.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import {
@@ -39,6 +39,8 @@ import type { Question } from '../../domain/doubts.ts';
 export interface Caller {
   readonly key_id: string;
   readonly role: 'tenant' | 'service' | 'admin';
+  /** Tags of work that does not name others; left out: none, or the work has all of its tags already. */
+  readonly tags?: Tags | undefined;
 }
 
 /** The work that a hold is placed for. */
@@ -71,7 +73,29 @@ export interface PlacedHold {
   readonly hold_id: string | null;
   readonly free: boolean;
   readonly expires_at: string | null;
+  /** Who placed it, and with which tags; another key of the tenant may have been first. */
+  readonly api_key_id?: string | undefined;
+  readonly tags?: Tags | undefined;
 }
+
+/**
+ * The tags of a request with those of its config and its key: the request's win by name, then the config's. A problem
+ * where they are too many together.
+ */
+export const withDefaultTags = (
+  own: Tags | undefined,
+  { tags: ofKey }: Pick<Caller, 'tags'>,
+  ofConfig?: Tags,
+): { readonly kind: 'tagged'; readonly tags: Tags | undefined } | WorkProblem => {
+  const tags = mergedTags(own, ofConfig, ofKey);
+  const count = Object.keys(tags ?? {}).length;
+  if (count <= TAGS_MAX) return { kind: 'tagged', tags };
+  return misfit(
+    ['body', 'tags'],
+    `With the defaults of its config and key the request has ${String(count)} tags, and ${String(TAGS_MAX)} are the ` +
+      'most: send fewer, or name some like the defaults, which replaces them.',
+  );
+};
 
 interface Bill {
   readonly kind: 'billed';
@@ -145,8 +169,8 @@ const UNBILLED: PlacedHold = { kind: 'held', hold_id: null, free: false, expires
 const placed = async (deps: BillingDeps, work: WorkToBill, data: HoldCredits['data']): Promise<Placed> => {
   const held = await holdCredits(deps, data, metaFor(deps, work));
   if (held.kind !== 'held') return held;
-  const { hold_id, expires_at } = held.hold;
-  return { kind: 'held', hold_id, expires_at, free: isFree(held.hold) };
+  const { hold_id, expires_at, api_key_id, tags } = held.hold;
+  return { kind: 'held', hold_id, expires_at, free: isFree(held.hold), api_key_id, tags };
 };
 
 /** Time that work may take after it was done: its result is stored, and its settlement asked for again. */
@@ -289,6 +313,8 @@ export interface WorkRequest {
   readonly document?: KnownDocument | undefined;
   readonly project_id: string;
   readonly task_id: string;
+  /** Its own; `withDefaultTags` adds those of its config and its key. */
+  readonly tags?: Tags | undefined;
   readonly opening: Opening;
   /** Takes the work, once all is known that it needs, instead of having it done and billed now. */
   readonly handOver?: HandOver | undefined;

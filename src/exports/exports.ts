@@ -212,11 +212,15 @@ const FOCUS: readonly (readonly [ExportColumn, (use: Use, month: string) => Expo
   [column('SubAccountId'), ({ project_id }) => project_id],
   [column('SubAccountName'), ({ project_id }) => project_id],
   [column('SubAccountType'), () => 'Project'],
-  [column('Tags'), ({ operation, billing_type }) => JSON.stringify({ operation, billing_type })],
+  [column('Tags'), ({ operation, billing_type, tags }) => focusTags({ operation, billing_type }, tags)],
   [column('x_FocusVersion'), () => FOCUS_VERSION],
   [sum('x_Operations', 'whole'), ({ operations }) => String(operations)],
   [column('x_Position', 'whole'), ({ last_position }) => String(last_position)],
 ];
+
+/** Ours, then the customer's, which win by name: what ours say stands in other columns too. */
+const focusTags = (ours: Readonly<Record<string, string>>, tags: string): string =>
+  JSON.stringify({ ...ours, ...(JSON.parse(tags) as object) });
 
 const listCost = (credits: number): string => usd(BigInt(credits) * 1_000n);
 
@@ -225,7 +229,7 @@ async function* focusPages(sql: SqlTx, { month }: Asked): AsyncGenerator<readonl
     chosen: 'select * from read.margin_uses where day between $1 and $2',
     key: {
       ...{ day: 'text', tenant_id: 'text', project_id: 'text', api_key_id: 'text' },
-      ...{ operation: 'text', billing_type: 'text' },
+      ...{ operation: 'text', billing_type: 'text', tags_key: 'text' },
     },
   };
   for await (const rows of walk(sql, walked, daysOf(month)))
@@ -236,7 +240,7 @@ const STATEMENT_COLUMNS = [
   ...[column('tenant_id'), column('kind'), column('booked_at'), column('id')],
   ...[column('project_id'), column('api_key_id'), column('currency')],
   ...[sum('opening_credits', 'whole'), sum('credits', 'whole'), sum('closing_credits', 'whole')],
-  ...[sum('pages', 'whole'), sum('gross_amount_minor', 'whole')],
+  ...[sum('pages', 'whole'), sum('gross_amount_minor', 'whole'), column('tags')],
 ];
 
 /** A tenant's statement: its balances, then what moved them. Nothing where nothing was ever posted. */
@@ -248,10 +252,11 @@ const statementRows = (
   const moved = lines.reduce((total, { credits }) => total + credits, 0);
   const closing = String(opening + moved);
   return [
-    [tenant_id, 'balance', null, null, null, null, null, String(opening), null, closing, null, null],
+    [tenant_id, 'balance', null, null, null, null, null, String(opening), null, closing, null, null, null],
     ...lines.map((line) => [
       ...[tenant_id, line.kind, line.booked_at, line.id, line.project_id, line.api_key_id, line.currency],
       ...[null, String(line.credits), null, String(line.pages), textOf(line.gross_amount_minor)],
+      line.tags === undefined ? null : JSON.stringify(line.tags),
     ]),
   ];
 };

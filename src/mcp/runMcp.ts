@@ -297,7 +297,7 @@ const verdictFrom = async (url: string, key: string): Promise<Exclude<KeyVerdict
     await new Quire({ url, key, patience: { attempts: 1 } }).api.getBillingRates({}, { signal });
     return 'good';
   } catch (error) {
-    if (isProblem(error, 'invalid_api_key')) return 'wrong';
+    if (isProblem(error, 'invalid_api_key', 'admin_required')) return 'wrong';
     return isProblem(error, 'rate_limited') ? 'good' : 'away';
   }
 };

@@ -144,6 +144,7 @@ const lineFiles = (folder: string) => {
 /** What the events of each kind of stream tell a person. */
 const TOLD: Readonly<Record<string, string>> = {
   billingDetails: 'who the tenant is on its statements and receipts',
+  topUp: 'consent to buy credits when the balance is low',
   tenantRetention: 'for how many days things are kept',
   account: 'credits: sales, refunds, corrections, holds and burns',
   payment: 'payments as they were claimed',

@@ -23,7 +23,8 @@ import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts'
 import { reviewsOfTenant } from '../../projections/reviews.ts';
 import { reconciliation } from '../../projections/reconciliation.ts';
 import { configsOfTenant } from '../../projections/savedConfigs.ts';
-import { usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
+import { creditsUsedByDay, usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
+import { fullTags, usageOfTenantBy } from '../../projections/usageStats.ts';
 import type * as llm from '../../projections/llmCosts.ts';
 import type * as freeShare from '../../projections/llmCosts.ts';
 import type * as prices from '../../projections/llmCosts.ts';
@@ -72,6 +73,9 @@ export interface Queries {
   readonly usageOfTenant: On<typeof ledger.usageOfTenant>;
   readonly ledgerOfTenant: On<typeof ledger.ledgerOfTenant>;
   readonly usageStats: On<typeof usageStats>;
+  readonly usageOfTenantBy: On<typeof usageOfTenantBy>;
+  readonly fullTags: On<typeof fullTags>;
+  readonly creditsUsedByDay: On<typeof creditsUsedByDay>;
   readonly usageDaysOfTenant: On<typeof usageDaysOfTenant>;
   readonly tenants: On<typeof balances.tenants>;
   readonly reconciliation: On<typeof reconciliation>;
@@ -225,8 +229,8 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   lotsOfGrant: lotsOfGrant(sql),
   usageOfTenant: usageOfTenant(sql),
   ledgerOfTenant: ledgerOfTenant(sql),
-  usageStats: usageStats(sql),
-  usageDaysOfTenant: usageDaysOfTenant(sql),
+  ...{ usageStats: usageStats(sql), usageOfTenantBy: usageOfTenantBy(sql), fullTags: fullTags(sql) },
+  ...{ creditsUsedByDay: creditsUsedByDay(sql), usageDaysOfTenant: usageDaysOfTenant(sql) },
   tenants: tenants(sql),
   reconciliation: reconciliation(sql),
   apiKeyByHash: batchedLookup(apiKeysByHash(sql)),

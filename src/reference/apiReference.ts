@@ -3,9 +3,11 @@ import { PROBLEM_CODES, statusOf, titleOf, wireCodeOf } from '../problemTable.ts
 
 const ACCESS: Readonly<Record<NamedRoute['access'], string>> = {
   public: 'no key needed',
-  any: 'any key',
+  any: 'any key but a seller’s',
+  any_or_seller: 'any key',
   admin: 'admin',
   admin_or_service: 'admin, service',
+  admin_or_seller: 'admin, seller',
 };
 
 const line = ({ method, path, operationId, summary, access }: NamedRoute): string =>

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLIENT_VARIABLES } from '../clientConfig.ts';
+import { CLIENT_VARIABLES, PAYMENTS_VARIABLES } from '../clientConfig.ts';
 import { VARIABLES } from '../environment.ts';
 import { READ_BY_DRIVERS, SECRET_VARIABLES } from '../redact.ts';
 
@@ -64,5 +64,10 @@ export const configurationReference = (): string =>
     'Commands such as `quire mcp` read these; a service ignores them.',
     '',
     ...table(CLIENT_VARIABLES),
+    '## Payments',
+    '',
+    '`quire payments serve` reads these and the first two above ([how to](../how-to/take-payments.md)).',
+    '',
+    ...table(PAYMENTS_VARIABLES),
     `Drivers read ${READ_BY_DRIVERS.map(code).join(', ')} themselves.`,
   ].join('\n');

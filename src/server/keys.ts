@@ -2,12 +2,16 @@ import { hash as digestOf, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { LRUCache } from 'lru-cache';
 import { keyRole, type KeyRole, type ApiKeyState } from '../../domain/apiKey.ts';
+import { type Tags, withTags } from '../../domain/tags.ts';
 import { ReadModelsDiverged } from '../../projections/engine/divergence.ts';
-import { Problem, retryLater } from './problems.ts';
+import { Problem, problem, retryLater } from './problems.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
 
 /** How somebody signed in. */
 export const signedInBy = z.enum(['api_key', 'oidc', 'link']);
+
+/** Roles of those who do more than tell of payments: they work, and may sign in. */
+const workingRole = keyRole.exclude(['seller']);
 
 /** The sealed content of the cookie. */
 export const sealedSession = z.object({
@@ -16,7 +20,7 @@ export const sealedSession = z.object({
   /** The actor: a key's ID, `oidc:<sub>`, or the printed link. */
   subject: z.string(),
   tenant_id: z.string(),
-  role: keyRole,
+  role: workingRole,
   /** Of the key that the session stands for, and ends with; the key itself is nowhere. */
   key_hash: z.string().nullable(),
   csrf_token: z.string(),
@@ -35,9 +39,24 @@ export interface Caller {
   readonly key_id: string;
   readonly tenant_id: string;
   readonly role: KeyRole;
+  /** Of the key: those of its work that does not name others. */
+  readonly tags?: Tags | undefined;
   /** Where the request comes from a browser that is signed in. */
   readonly session?: Session;
 }
+
+/** Whose work something is, with the default tags of its key. No route for work lets a seller in. */
+export const workerOf = ({ key_id, role, tags }: Caller) => {
+  if (role === 'seller') throw new Error('a seller key was let in where documents are read');
+  return { key_id, role, tags };
+};
+
+/** As whom a key signs in. Throws 403 for a key that opens nothing which a page could show. */
+export const signingIn = ({ tenant_id, ...caller }: Caller): Pick<SignedIn, 'tenant_id' | 'role'> => {
+  if (caller.role === 'seller')
+    throw problem('admin_required', 'A seller key is for programs: it cannot sign in.');
+  return { tenant_id, role: caller.role };
+};
 
 /** The tenant of the bootstrap key. It has no account, for admin keys are not billed. */
 export const BOOTSTRAP_ADMIN: Caller = { key_id: 'key_bootstrap', tenant_id: 'quire:admin', role: 'admin' };
@@ -49,6 +68,7 @@ export interface KeyRecord {
   readonly role: KeyRole;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  readonly tags?: Tags | undefined;
 }
 
 /** By SHA-256 of the whole key, hex. Throws when it cannot tell. */
@@ -225,7 +245,8 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
     usedAt.delete(record.key_id);
     usedAt.set(record.key_id, nowMs());
     for (const oldest of usedAt.keys()) if (usedAt.size > USED_MAX) usedAt.delete(oldest);
-    return { key_id: record.key_id, tenant_id: record.tenant_id, role: record.role };
+    const { key_id, tenant_id, role, tags } = record;
+    return tags === undefined ? { key_id, tenant_id, role } : { key_id, tenant_id, role, tags };
   };
 
   const authenticate = async (key: string | undefined): Promise<Caller> => {
@@ -282,8 +303,8 @@ export const confirmedKeys = ({ lookup, stateOf }: ConfirmedKeysDeps): KeyLookup
       confirmed.delete(hash);
       return undefined;
     }
-    const { key_id, tenant_id, role, expires_at } = key;
-    const record = { key_id, tenant_id, role, expires_at, revoked_at: null };
+    const { key_id, tenant_id, role, expires_at, tags } = key;
+    const record = { key_id, tenant_id, role, expires_at, revoked_at: null, ...withTags(tags) };
     confirmed.set(hash, record);
     return record;
   };

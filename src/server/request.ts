@@ -8,6 +8,7 @@ import type { RequestIssue } from '../problemTable.ts';
 import type { Caller } from './keys.ts';
 import type { Route, AnyRequest } from './routes.ts';
 import { isTooMuch } from './jsonBody.ts';
+import { keyRole } from '../../domain/apiKey.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import { doneOr } from './problems.ts';
 import { idempotencyKeyIn } from './idempotency.ts';
@@ -153,23 +154,30 @@ export const validate = (parts: readonly Part[]): readonly unknown[] => {
 };
 
 const ROLES: Readonly<Record<Route['access'], readonly Caller['role'][]>> = {
-  public: ['tenant', 'service', 'admin'],
+  public: keyRole.options,
   any: ['tenant', 'service', 'admin'],
+  any_or_seller: keyRole.options,
   admin: ['admin'],
   admin_or_service: ['admin', 'service'],
+  admin_or_seller: ['admin', 'seller'],
 };
 
 /** Whether the caller's role may call the route at all. */
 const isOpenTo = ({ access, tenantSessions }: Route, { role, session }: Caller): boolean =>
   ROLES[access].includes(role) || (tenantSessions === true && role === 'tenant' && session !== undefined);
 
+const SELLERS_MAY =
+  'A seller key records sales, refunds, their reversals and disputes, and reads the price list, a payment by its ID ' +
+  'and the consent to top-ups. For anything else use another key.';
+
 /** 403 for a caller whose role is too small. */
 export const checkRole = (route: Route, caller: Caller): void => {
-  if (!isOpenTo(route, caller)) throw problem('admin_required', 'This needs an admin key.');
+  if (isOpenTo(route, caller)) return;
+  throw problem('admin_required', caller.role === 'seller' ? SELLERS_MAY : 'This needs an admin key.');
 };
 
 const mayActFor = (tenantId: string, route: Route, caller: Caller): boolean => {
-  if (caller.role === 'admin' || caller.tenant_id === tenantId) return true;
+  if (['admin', 'seller'].includes(caller.role) || caller.tenant_id === tenantId) return true;
   return caller.role === 'service' && route.serviceActsForAll === true;
 };
 

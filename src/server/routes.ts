@@ -8,7 +8,8 @@ import type { UploadedFile } from './files.ts';
 import type { ProblemCode } from '../problemTable.ts';
 import { withCsvQuery } from './csvColumns.ts';
 
-type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
+/** `any`: every key but a seller's. */
+type Access = 'public' | 'any' | 'any_or_seller' | 'admin' | 'admin_or_service' | 'admin_or_seller';
 /** `scope`: the body's member of that name. */
 type TenantSource = 'path' | 'query' | 'body' | 'scope';
 
@@ -239,8 +240,8 @@ const inputProblems = (route: Route): readonly ProblemCode[] => {
 const accessProblems = ({ access, tenant, method, tenantSessions }: Route): readonly ProblemCode[] => [
   ...(access === 'public' ? [] : (['invalid_api_key', 'session_expired', 'not_ready'] as const)),
   ...(access === 'public' || method === 'get' ? [] : (['cross_site_request'] as const)),
-  ...(access === 'admin' || access === 'admin_or_service' ? (['admin_required'] as const) : []),
-  ...((access === 'any' || tenantSessions === true) && tenant !== undefined
+  ...(access === 'public' || access === 'any_or_seller' ? [] : (['admin_required'] as const)),
+  ...((access === 'any' || access === 'any_or_seller' || tenantSessions === true) && tenant !== undefined
     ? (['tenant_mismatch'] as const)
     : []),
 ];

@@ -4,6 +4,7 @@ import type { IdentityProvider, RateLimiter, UsedOnce } from '../../domain/ports
 import {
   digestOfKey,
   sealedSession,
+  signingIn,
   type Authenticator,
   type Caller,
   type Session,
@@ -90,8 +91,7 @@ const sessionBook = ({ sealing, used, keys, nowMs }: SessionDeps, cookies: Cooki
   const underKey = async (session: Session): Promise<Session | undefined> => {
     if (session.key_hash === null) return session;
     try {
-      const { tenant_id, role } = await keys.authenticateHash(session.key_hash);
-      return { ...session, tenant_id, role };
+      return { ...session, ...signingIn(await keys.authenticateHash(session.key_hash)) };
     } catch (error) {
       if (error instanceof Problem && error.code === 'invalid_api_key') return undefined;
       throw error;
@@ -132,8 +132,8 @@ export const sessionsOver = (deps: SessionDeps): Sessions => {
   const { opened, of, end } = sessionBook(deps, cookies);
 
   const byHash = async (key_hash: string): Promise<SignedIn> => {
-    const { key_id, tenant_id, role } = await keys.authenticateHash(key_hash);
-    return { via: 'link', subject: key_id, tenant_id, role, key_hash };
+    const caller = await keys.authenticateHash(key_hash);
+    return { via: 'link', subject: caller.key_id, ...signingIn(caller), key_hash };
   };
 
   return {
@@ -156,11 +156,10 @@ export const sessionsOver = (deps: SessionDeps): Sessions => {
       checkNotForeign(browser, publicUrl);
       cookies.checkKept(browser);
       await limits.byClient(browser);
-      const { key_id, tenant_id, role } = await keys.authenticate(key);
-      await limits.byAccount(key_id);
-      return opened(browser, {
-        ...{ via: 'api_key', subject: key_id, tenant_id, role, key_hash: digestOfKey(key) },
-      });
+      const caller = await keys.authenticate(key);
+      await limits.byAccount(caller.key_id);
+      const who = signingIn(caller);
+      return opened(browser, { via: 'api_key', subject: caller.key_id, ...who, key_hash: digestOfKey(key) });
     },
     openByLink: async (browser, token) => {
       await limits.byClient(browser);

@@ -36,6 +36,7 @@ import type { ServiceStateBody } from '../api/schemas/serviceSchemas.ts';
 import { projectionsStatus } from '../operator/log.ts';
 import { openClaims } from '../operator/records.ts';
 import { claimantOf } from '../commands/money/paymentClaims.ts';
+import { paymentNamed } from '../commands/money/payments.ts';
 import { broughtBackFor, transferCredits } from '../commands/money/transfers.ts';
 import { convertDocument } from '../commands/convert.ts';
 import { operations } from '../commands/operations.ts';
@@ -239,7 +240,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     sellCredits: sellCredits(sales),
     ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
     refundCredits: refundCredits(sales),
-    recordDispute: recordDispute(sales),
+    ...{ recordDispute: recordDispute(sales), paymentNamed: paymentNamed(sales) },
     transferCredits: transferCredits(sales),
     reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
     ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },
@@ -258,7 +259,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     llmCosts: from.llmCosts,
     savedConfigs,
     ...{ checkBase: work.checkBase, journal: from.config.journal },
-    ...{ rateLimits: from.rateLimits, retention: from.retention, ...papersOf(from) },
+    ...{ rateLimits: from.rateLimits, retention: from.retention, topUps: from.topUps, ...papersOf(from) },
     limits: from.tenantLimits,
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),

@@ -29,6 +29,7 @@ import {
   billingDetailsCommands,
   rateLimitCommands,
   retentionCommands,
+  topUpCommands,
 } from '../commands/apiKeys.ts';
 import { paperPrinter } from './printing.ts';
 import { heavySlots, type HeavySlots } from '../commands/slots.ts';
@@ -167,6 +168,7 @@ const commandParts = {
     return llmCosts(from.parts.log, {}, { onError });
   },
   rateLimits: (from) => rateLimitCommands(from.parts.log),
+  topUps: (from) => topUpCommands(from.parts.log),
   billingDetails: (from) => billingDetailsCommands(from.parts.log),
   printer: () => paperPrinter(),
   retention: (from) => retentionCommands(from.parts.log, from.config.retention),

@@ -23,6 +23,7 @@ import type {
   BillingDetailsCommands,
   RateLimitCommands,
   RetentionCommands,
+  TopUpCommands,
 } from '../commands/apiKeys.ts';
 import type { Documents } from '../commands/uploads.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
@@ -99,6 +100,7 @@ export interface Context {
   /** Model cost commands. */
   readonly llmCosts: LlmCosts;
   /** Who tenants are on statements and receipts. */
+  readonly topUps: TopUpCommands;
   readonly billingDetails: BillingDetailsCommands;
   /** How long things are kept. */
   readonly retention: RetentionCommands;

@@ -59,6 +59,8 @@ const banner = (parts: Parts, started: Started): string => {
     );
   if (link !== undefined)
     lines.push('', `  sign in       ${link}`, '                works once, for 15 minutes');
+  else if (started.isApi)
+    lines.push('  sign in       with a key, or by the link that quire sign-in-link prints');
   return `${lines.join('\n')}\n`;
 };
 

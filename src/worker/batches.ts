@@ -48,6 +48,7 @@ const workOf = (
 ): WorkRequest => ({
   ...subject,
   tenant_id,
+  tags: accepted.tags,
   caller: { key_id: accepted.api_key_id, role: accepted.api_key_role },
   correlation_id: accepted.correlation_id,
   idempotency: { idempotency_key: requestOfDocument({ batch_id, index }).idempotency_key, fingerprint },

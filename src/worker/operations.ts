@@ -230,10 +230,11 @@ const requestOf = (
   { path, signal }: { readonly path: string; readonly signal: AbortSignal },
 ): WorkRequest => {
   const { tenant_id, api_key_id, api_key_role, correlation_id, document_id, project_id, task_id } = accepted;
+  const { tags } = accepted;
   const { file, source, pages, at, secrets } = input;
   return {
     ...{ tenant_id, caller: { key_id: api_key_id, role: api_key_role }, correlation_id, idempotency: null },
-    ...{ file: { ...file, path }, project_id, task_id, signal },
+    ...{ file: { ...file, path }, project_id, task_id, tags, signal },
     ...(source !== null && { document: { document_id, source } }),
     opening: { pages, password: secrets.password, at },
   };

@@ -137,7 +137,7 @@ const closings = async (api: Client): Promise<void> => {
 const work = async (api: Client, tenant: string): Promise<void> => {
   const key = await api.newKey(tenant);
   const extract = (schema: string, mode: string) =>
-    api.call('post', '/v1/extract', { key, form: formOf({ schema, mode }, INVOICE) });
+    api.call('post', '/v1/extract', { key, form: formOf({ schema, mode, tags: '{"team":"a"}' }, INVOICE) });
   for (const mode of ['standard', 'fast', 'standard', 'robust'])
     expect((await extract(INVOICE_SCHEMA, mode)).status).to.equal(200);
   expect((await extract(IMPOSSIBLE, 'standard')).status).to.be.greaterThan(399);
@@ -171,12 +171,14 @@ const keysAndLimits = async (api: Client, tenant_id: string): Promise<void> => {
   const [rotated, revoked] = [await api.newKey(tenant_id), await api.newKey(tenant_id)];
   await done(api, '/v1/api-keys/rotate', { key: rotated });
   expect((await api.call('delete', `/v1/api-keys/${revoked}`)).status).to.be.lessThan(300);
-  const heavy = { rate_per_second: 5, burst: 9 };
   const tenant = `/v1/admin/tenants/${tenant_id}`;
-  const limits = await api.call('put', `${tenant}/rate-limits`, { json: { heavy } });
-  expect(limits.status).to.be.lessThan(300);
-  const retention = await api.call('put', `${tenant}/retention`, { json: { days: { uploads: 7 } } });
-  expect(retention.status).to.be.lessThan(300);
+  const money = { threshold_credits: 100, credits: 1_000, monthly_credits_max: 5_000, currency: 'USD' };
+  for (const [path, json] of [
+    [`${tenant}/rate-limits`, { heavy: { rate_per_second: 5, burst: 9 } }],
+    [`${tenant}/retention`, { days: { uploads: 7 } }],
+    [`/v1/billing/top-up/${tenant_id}`, { ...money, active: true, payer: 'cus_1', payment_method: 'pm_1' }],
+  ] as const)
+    expect((await api.call('put', path, { json })).status).to.be.lessThan(300);
 };
 
 const uploadedText = async (api: Client, tenant_id: string, text: string): Promise<string> => {

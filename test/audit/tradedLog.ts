@@ -166,11 +166,8 @@ export const tradedLog = (): TradedLog => {
     for (const event of decision.events) {
       aroundWork(tenant, event);
       if (event.type !== 'CreditsTransferredOut') continue;
-      const { transfer_id, to_tenant_id: tenant_id, credits } = event.data;
-      decide(tenant_id, {
-        ...receive(credits),
-        data: { tenant_id, transfer_id, from_tenant_id: tenant, credits },
-      });
+      const { transfer_id, to_tenant_id: tenant_id, credits, created_at: left_at } = event.data;
+      decide(tenant_id, receive(credits, transfer_id, { tenant_id, from_tenant_id: tenant, left_at }));
     }
   };
 

@@ -25,7 +25,7 @@ describe('completion', () => {
     const create = all.find(({ path }) => path.join(' ') === 'keys create');
     expect(create?.options.find(({ names }) => names.includes('--role'))).to.deep.include({
       takesValue: true,
-      choices: ['tenant', 'service', 'admin'],
+      choices: ['tenant', 'service', 'seller', 'admin'],
     });
   });
 
@@ -33,7 +33,7 @@ describe('completion', () => {
     expect(offered('ke')).to.deep.equal(['keys']);
     expect(offered('keys', '')).to.include.members(['create', 'list', 'revoke', '--help']);
     expect(offered('keys', 'create', '--r')).to.deep.equal(['--role']);
-    expect(offered('keys', 'create', '--role', 's')).to.deep.equal(['service']);
+    expect(offered('keys', 'create', '--role', 's')).to.deep.equal(['service', 'seller']);
     expect(offered('--vers')).to.deep.equal(['--version']);
   });
 

@@ -137,6 +137,20 @@ describe('documents on the command line', () => {
     expect(bare.out).to.contain('\n  "status": "success"').and.contain('"citations": []');
   });
 
+  it('says why a value came: what was offered, by what way, and why the rest was passed over', async () => {
+    const ran = await quire('extract', 'one.pdf', '--schema', schema, '--why');
+    expect(ran, ran.err).to.include({ code: 0, err: '' });
+    expect(ran.out.match(/^\/.*$/gm)).to.have.members(['/invoice_number', '/total']);
+    expect(ran.out).to.match(/^value +by +page +score +confidence +what became of it$/m);
+    expect(ran.out).to.match(/^12\.5 +\w+ +2 +\d\.\d\d +\d\.\d\d +It is the answer\.$/m);
+    expect(ran.out).to.match(/^reader +The scorer/m);
+    const one = await quire('extract', 'one.pdf', '--schema', schema, '--why', '/total');
+    expect(one.out).to.contain('/total\n').and.not.contain('/invoice_number');
+    const none = await quire('extract', 'one.pdf', '--schema', schema, '--why', '/nothing');
+    expect(none.code).to.equal(1);
+    expect(none.err).to.contain('no_such_field').and.contain('/invoice_number');
+  });
+
   it('takes the schema from stdin, and names the file where a line is asked for', async () => {
     const child = start(['extract', 'one.pdf', '--schema', '-', '--ndjson']);
     child.stdin?.end(SCHEMA);

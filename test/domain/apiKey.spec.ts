@@ -95,15 +95,20 @@ describe('the text of an API key', () => {
 
   holds(
     'is well formed, and is not with any one character changed',
-    fc.property(fc.constantFrom('tenant', 'service', 'admin'), bytes, fc.nat(), (role, random, place) => {
-      fc.pre(random.filter((byte) => byte < 248).length >= 32);
-      const made = formatKey(role, random);
-      expect(isWellFormedKey(made)).to.equal(true);
-      const at = place % made.length;
-      const changed = made.slice(0, at) + (made[at] === 'x' ? 'y' : 'x') + made.slice(at + 1);
-      expect(isWellFormedKey(changed)).to.equal(false);
-      expect(isWellFormedKey(`${made} `) || isWellFormedKey(made.slice(0, -1))).to.equal(false);
-    }),
+    fc.property(
+      fc.constantFrom('tenant', 'service', 'seller', 'admin'),
+      bytes,
+      fc.nat(),
+      (role, random, place) => {
+        fc.pre(random.filter((byte) => byte < 248).length >= 32);
+        const made = formatKey(role, random);
+        expect(isWellFormedKey(made)).to.equal(true);
+        const at = place % made.length;
+        const changed = made.slice(0, at) + (made[at] === 'x' ? 'y' : 'x') + made.slice(at + 1);
+        expect(isWellFormedKey(changed)).to.equal(false);
+        expect(isWellFormedKey(`${made} `) || isWellFormedKey(made.slice(0, -1))).to.equal(false);
+      },
+    ),
     0.5,
   );
 });

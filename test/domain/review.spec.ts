@@ -6,6 +6,7 @@ import {
   DECIDED_KEPT_MS,
   isDecided,
   isSampled,
+  machinePlaces,
   originsOf,
   REVIEW_LEASE_MS,
   review,
@@ -334,6 +335,18 @@ describe('where a decided value comes from', () => {
       ...{ '/lines/1/name': 'confirmed', '/lines/1/amount': 'read' },
       ...{ '/lines/2/name': 'read', '/lines/2/amount': 'corrected' },
     });
+  });
+
+  it('has its place in the machine’s result by the row that it was read from', () => {
+    const row = (name: string, amount: number) => ({ name, amount });
+    const machine = { lines: [row('a', 1), row('b', 2)] };
+    const places = machinePlaces({ lines: [row('b', 2), row('c', 3)] }, machine);
+    expect([...places]).to.deep.equal([
+      ['/lines/0/name', '/lines/1/name'],
+      ['/lines/0/amount', '/lines/1/amount'],
+      ['/lines/1/name', '/lines/-/name'],
+      ['/lines/1/amount', '/lines/-/amount'],
+    ]);
   });
 
   it('is that of members with names that every object knows', () => {

@@ -54,6 +54,27 @@ type Cell = string | bigint | number | null;
 /** Whole units of a decimal text, whatever its digits. */
 const units = (text = '0'): bigint => BigInt(text.replace('.', ''));
 
+interface TeamUse {
+  /** JSON, or nothing. */
+  readonly tags: string | undefined;
+  readonly credits: number;
+}
+
+/** Credits by the tag `team`; '' has those without. */
+const creditsByTeam = (uses: readonly TeamUse[]): Readonly<Record<string, number>> => {
+  const sums: Record<string, number> = {};
+  for (const { tags = '', credits } of uses) {
+    const { team = '' } = JSON.parse(tags === '' ? '{}' : tags) as { readonly team?: string };
+    sums[team] = (sums[team] ?? 0) + credits;
+  }
+  return sums;
+};
+
+const monthsFrom = (first: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, n) =>
+    new Date(Date.UTC(Number(first.slice(0, 4)), Number(first.slice(5)) - 1 + n)).toISOString().slice(0, 7),
+  );
+
 describe('exports of three generated years', () => {
   const seed = Number(process.env['SEED'] ?? 20261128);
   let sql: Sql;
@@ -180,6 +201,25 @@ describe('exports of three generated years', () => {
     }
     expect(lines).to.be.greaterThan(300);
     expect(uses).to.be.greaterThan(30);
+  });
+
+  it('give the customer’s tags in FOCUS and in statements, with the credits that were used under them', async () => {
+    const expected = creditsByTeam(
+      events
+        .filter(({ type }) => type === 'CreditsBurned')
+        .map(({ data }) => ({ tags: JSON.stringify(data['tags'] ?? {}), credits: Number(data['credits']) })),
+    );
+    const focus: TeamUse[] = [];
+    const statements: TeamUse[] = [];
+    for (const month of monthsFrom(months[0] ?? '2026-01', MONTHS + 4)) {
+      for (const row of rowsIn((await write({ what: 'focus', month })).exported.file))
+        focus.push({ tags: row['Tags'], credits: Number(row['PricingQuantity']) });
+      for (const row of rowsIn((await write({ what: 'statements', month })).exported.file))
+        if (row['kind'] === 'usage') statements.push({ tags: row['tags'], credits: -Number(row['credits']) });
+    }
+    expect(creditsByTeam(focus)).to.deep.equal(expected);
+    expect(creditsByTeam(statements)).to.deep.equal(expected);
+    expect(Object.keys(expected)).to.have.members(['', 'a', 'b']);
   });
 
   it('state balances that begin in each month where the one before it ended', async () => {

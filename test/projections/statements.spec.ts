@@ -6,6 +6,7 @@ import { documentNumber, statementOf, type StatementLine } from '../../domain/st
 import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
 import { grantsProjector } from '../../projections/grants.ts';
+import { paymentsProjector } from '../../projections/paymentLines.ts';
 import { BLOCK_ROWS, ledgerProjector } from '../../projections/ledger.ts';
 import { documentedPayment, statementOfTenant } from '../../projections/statements.ts';
 import { propertyRuns } from '../../engine/test/support/properties.ts';
@@ -102,15 +103,17 @@ describe('statements of a large account', () => {
   const past = history();
   before(async () => {
     sql = await emptySql();
-    const tables = [...ledgerProjector.tables, ...grantsProjector.tables];
+    const tables = [...ledgerProjector.tables, ...grantsProjector.tables, ...paymentsProjector.tables];
     await sql.script(`create schema read; create schema rm; ${ddlOf(tables, 'rm')};
       ${tables.map(({ name }) => `create view read.${name} as select * from rm.${name};`).join('\n')}`);
     for (let at = 0; at < past.length; at += 700) {
       const events = past.slice(at, at + 700).map(({ event }) => event);
       await sql.transaction(async (tx) => {
         await ledgerProjector.apply(tx, { schema: 'rm', events });
-        const ofGrants = events.filter(({ type }) => grantsProjector.eventTypes.some((one) => one === type));
-        await grantsProjector.apply(tx, { schema: 'rm', events: ofGrants });
+        for (const projector of [grantsProjector, paymentsProjector]) {
+          const own = events.filter(({ type }) => projector.eventTypes.some((one) => one === type));
+          await projector.apply(tx, { schema: 'rm', events: own });
+        }
       });
     }
   });

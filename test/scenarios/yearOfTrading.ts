@@ -211,7 +211,10 @@ const traders = (random: Random, rates: FxRatesState) => {
     });
     const left = events.at(-1);
     if (isSent && left?.type === 'CreditsTransferredOut')
-      onTheWay.push({ tenant_id: to, transfer_id, from_tenant_id: from, credits: left.data.credits });
+      onTheWay.push({
+        ...{ tenant_id: to, transfer_id, from_tenant_id: from, credits: left.data.credits },
+        left_at: left.data.created_at,
+      });
     for (const data of onTheWay.splice(0, random.between(0, onTheWay.length)))
       execute(data.tenant_id, { type: 'ReceiveCredits', meta: { ...metaOf(), now: at }, data });
   };

@@ -1,4 +1,7 @@
 import { evolve, NEW_ACCOUNT, type AccountState } from '../../domain/account/state.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
+import { auditedEvent } from '../../src/audit/auditedEvent.ts';
+import { usageStatsRows } from '../../src/audit/expectedUsage.ts';
 import { tokenParts, tokensIn } from '../../domain/writtenText.ts';
 import { artifactKeyOf, type ArtifactPublished } from '../../domain/deployment.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
@@ -18,6 +21,30 @@ const READ_AGAIN_MS = 5_000;
 const standingIn = ({ balance, held, free_pages_used, free_pages_held }: AccountState): Standing => ({
   ...{ balance, held, freeUsed: free_pages_used, freeHeld: free_pages_held },
 });
+
+/** Credits by tenant and tag, by the rows of usage by quarters that the log makes. */
+const usageByTag = () => {
+  const rows: Readonly<Record<string, unknown>>[] = [];
+  const fold = usageStatsRows.start((table, row) => {
+    if (table.name === 'usage_quarters') rows.push(row);
+  }, new Set());
+  return {
+    see: (event: RecordedEvent): void => {
+      if (event.type === 'CreditsBurned') fold.apply(auditedEvent(event, decodeAny(event)));
+    },
+    sums: (): ReadonlyMap<string, number> => {
+      rows.length = 0;
+      fold.finish();
+      const sums = new Map<string, number>();
+      for (const { tenant_id, tags, credits } of rows)
+        for (const [name, value] of Object.entries((tags ?? {}) as Readonly<Record<string, string>>)) {
+          const of = `${String(tenant_id)} ${name}:${value}`;
+          sums.set(of, (sums.get(of) ?? 0) + Number(credits));
+        }
+      return sums;
+    },
+  };
+};
 
 /** Holds the book against the service, event by event: its own state of each account, its answers, its bills. */
 export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer }: WatchDeps) => {
@@ -39,6 +66,8 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer 
   });
   const states = new Map<string, AccountState>();
   const budgets = new Map<string, ReturnType<typeof budgetBook>>();
+  /** Rows of the service's own usage by tags, as the auditor makes them. */
+  const usage = usageByTag();
   let anyErased = false;
   const jobs = new Map<string, string | null>();
   const learned: ArtifactPublished['data'][] = [];
@@ -76,6 +105,17 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer 
     }
   };
 
+  /** Usage by tag is what was asked for under it, added up. */
+  const tagged = (): void => {
+    const [due, is] = [book.byTag(), usage.sums()];
+    for (const of of new Set([...due.keys(), ...is.keys()]))
+      if ((due.get(of) ?? 0) !== (is.get(of) ?? 0))
+        say(
+          'tags',
+          `${of} has ${String(is.get(of) ?? 0)} credits, and ${String(due.get(of) ?? 0)} by the book`,
+        );
+  };
+
   const pipelines = (recorded: RecordedEvent): void => {
     const event = recorded as unknown as ProjectedEvent;
     if (event.type === 'ArtifactPublished') learned.push(event.data);
@@ -98,6 +138,7 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer 
       // The book has the orders that callers of this world gave; the money of others the audit alone judges.
       if (isFormer) return;
       const tenant = book.see(event);
+      usage.see(event);
       if (tenant === undefined) return;
       const state = evolve(states.get(tenant) ?? NEW_ACCOUNT, accountCodec.decode(event));
       states.set(tenant, state);
@@ -112,6 +153,7 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer 
     standing: (where: string, tenant: string, is: Standing): void => book.compare(where, tenant, is),
     look: async (): Promise<void> => {
       answers();
+      if (!isFormer) tagged();
       for (const one of learned) await keyOf(one);
     },
   };

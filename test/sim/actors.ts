@@ -3,6 +3,7 @@ import { operationIdOfDocument } from '../../domain/batch.ts';
 import { documentIdOfOperation } from '../../domain/operation.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
 import type { Order, Standing } from './book.ts';
+import { tagsWith } from './env.ts';
 import type { Told } from './told.ts';
 import type { Shared } from './ports.ts';
 import { TENANT, type Answer, type SimProcess } from './process.ts';
@@ -264,11 +265,12 @@ const EXAMPLES = 2;
 
 const documentOrder = (actor: Extract<Wanting, { kind: 'later' | 'now' | 'batch' }>): Order => {
   const { mode = 'standard', doubtful = false } = actor;
+  const tags = tagsWith(printOf(actor));
   if (actor.kind !== 'batch')
     // Who asks a model for what is doubtful alone has the rest from the service.
-    return { kind: 'document', mode, ownKey: actor.ownKey === true && !doubtful, files: [actor.file] };
+    return { kind: 'document', mode, ownKey: actor.ownKey === true && !doubtful, files: [actor.file], tags };
   const files = actor.documents.map((one) => (one.tag === 'one' ? { ...one, pages: 1 } : one));
-  return { kind: 'document', mode, ownKey: false, files };
+  return { kind: 'document', mode, ownKey: false, files, tags };
 };
 
 /** What a sale says. */
@@ -288,7 +290,10 @@ export const orderOf = (actor: Wanting): Order | undefined => {
     case 'batch':
       return documentOrder(actor);
     case 'job':
-      return { kind: 'job', tier: actor.tier, ownKey: actor.ownKey !== undefined, examples: EXAMPLES };
+      return {
+        ...{ kind: 'job', tier: actor.tier, ownKey: actor.ownKey !== undefined, examples: EXAMPLES },
+        tags: tagsWith(printOf(actor)),
+      };
     case 'sale':
       return {
         ...{ kind: 'sale', credits: actor.credits, gross: actor.gross, bonus: actor.bonus ?? 0 },

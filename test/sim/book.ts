@@ -13,6 +13,9 @@ interface Entry {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** By which a customer sorts costs. */
+type Names = Readonly<Record<string, string>>;
+
 /** What somebody asked for that costs something, or pays for it. */
 export type Order =
   | {
@@ -22,12 +25,14 @@ export type Order =
       readonly ownKey: boolean;
       /** Of a batch: all that it may be. */
       readonly files: readonly { readonly tag: string; readonly pages: number }[];
+      readonly tags: Names | undefined;
     }
   | {
       readonly kind: 'job';
       readonly tier: 'light' | 'heavy';
       readonly ownKey: boolean;
       readonly examples: number;
+      readonly tags: Names | undefined;
     }
   /** Half of the credits that are named may be asked back. */
   | {
@@ -140,6 +145,8 @@ interface TermsText {
   };
 }
 
+const namesText = (names: unknown): string => JSON.stringify(Object.entries((names ?? {}) as Names).sort());
+
 const rateName = (mode: string, billing: string): string => `${mode} ${billing}`;
 
 const ratesIn = (rates: readonly RateText[]) =>
@@ -206,6 +213,8 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
   const market = publications();
   const accounts = new Map<string, Account>();
   const paid = new Map<string, Paid>();
+  /** Credits burned by tenant and tag. */
+  const byTag = new Map<string, number>();
   /** Transfers that left one account and did not arrive in the other. */
   const between = new Map<string, { readonly from: string; readonly to: string; readonly credits: number }>();
   /** When the claim of a payment was made. */
@@ -289,6 +298,7 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     if (hold.order.kind === 'job' && account.plan === 'free') say('book', `${what} is of the free plan`);
     differs(`free pages of ${what}`, hold.free, data['free_pages']);
     differs(`credits of ${what}`, hold.credits, data['credits']);
+    differs(`tags of ${what}`, namesText(hold.order.tags), namesText(data['tags']));
     account.holds.set(id, hold);
     account.held += hold.credits;
     account.freeHeld += hold.free;
@@ -314,6 +324,14 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
       say('book', `${what} is for ${String(pages)} pages, and ${JSON.stringify(reading)} was delivered`);
   };
 
+  /** Adds what was burned to the tags of what was asked for. */
+  const sortCost = (tenant: string, { order, credits }: Hold): void => {
+    for (const [name, value] of Object.entries(order.tags ?? {})) {
+      const of = `${tenant} ${name}:${value}`;
+      byTag.set(of, (byTag.get(of) ?? 0) + credits);
+    }
+  };
+
   const burned = (tenant: string, { data }: Entry): void => {
     const [account, operation] = [accountOf(tenant), textIn(data, 'operation_id')];
     const what = `the burn for ${operation} of ${tenant}`;
@@ -333,6 +351,7 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     differs(`free pages of ${what}`, hold.free, data['free_pages']);
     differs(`credits of ${what}`, credits, data['credits']);
     account.balance -= credits;
+    sortCost(tenant, hold);
     account.freeUsed += hold.free;
     paid.set(operation, { tenant, credits, pages: hold.pages, reading });
   };
@@ -528,6 +547,8 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     },
     /** Credits that were paid for all work. */
     burned: (): number => [...paid.values()].reduce((sum, { credits }) => sum + credits, 0),
+    /** Credits that were paid for all work under a tag, by `<tenant> <name>:<value>`. */
+    byTag: (): ReadonlyMap<string, number> => byTag,
     /** What was paid for a piece of work. */
     paidFor: (operation: string): Paid | undefined => paid.get(operation),
   };

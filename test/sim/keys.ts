@@ -3,7 +3,7 @@ import { sha256 } from '../../domain/kernel/chain.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { apiKeys } from '../../src/commands/apiKeys.ts';
-import { authenticator, type Caller, confirmedKeys, type KeyRecord } from '../../src/server/keys.ts';
+import { authenticator, confirmedKeys, type KeyRecord, workerOf } from '../../src/server/keys.ts';
 import { Problem } from '../../src/server/problems.ts';
 import type { AccountWriter } from '../../src/writer/accountWriter.ts';
 import { metaOf } from '../../src/writer/commandMeta.ts';
@@ -73,14 +73,14 @@ export const keyRequests = (
     /** Does for a caller what its key lets it do. */
     entering: async (
       name: string | undefined,
-      run: (caller?: Pick<Caller, 'key_id' | 'role'>) => Promise<Answer>,
+      run: (caller?: ReturnType<typeof workerOf>) => Promise<Answer>,
     ): Promise<Answer> => {
       if (name === undefined) return run();
       const askedAt = env.clock.monotonicMs?.() ?? 0;
       try {
-        const { key_id, role } = await guard.authenticate(keyNamed(name));
-        env.entered(key_id, askedAt);
-        return await run({ key_id, role });
+        const caller = workerOf(await guard.authenticate(keyNamed(name)));
+        env.entered(caller.key_id, askedAt);
+        return await run(caller);
       } catch (error) {
         if (error instanceof Problem) return { kind: 'problem', code: String(error.code) };
         throw error;

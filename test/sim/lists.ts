@@ -1,7 +1,8 @@
 import { runIdOfBatch } from '../../domain/evaluation.ts';
 import { NO_END } from '../../domain/leased.ts';
 import type { abandonedWorkBefore } from '../../projections/usageEvents.ts';
-import type { DeliveryRow, prunableDeliveries } from '../../projections/webhooks.ts';
+import type { DeliveryRow } from '../../projections/webhookRows.ts';
+import type { prunableDeliveries } from '../../projections/webhooks.ts';
 import {
   DONE,
   type BatchRow,

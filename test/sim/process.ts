@@ -75,7 +75,7 @@ import { asked } from '../support/delivery.ts';
 import { jobAsked } from '../support/pipelineBench.ts';
 import type { Mode } from './terms.ts';
 import type { Lists } from './lists.ts';
-import type { Answer, Asked, ProcessEnv } from './env.ts';
+import { type Answer, type Asked, type ProcessEnv, tagsWith } from './env.ts';
 import { belongingLists, forgettingIn, owningRemovals, owningRequests } from './belongings.ts';
 import { keyRequests } from './keys.ts';
 import { RUSH } from './limits.ts';
@@ -318,6 +318,7 @@ const workOf = (
     idempotency: { idempotency_key: key, fingerprint: print },
     signal,
     file: { path, sha256: digestAt(env, path), bytes: 1, file_name: env.fileAt(path).tag },
+    tags: tagsWith(print),
     ...(ownKey && { llm: OWN_KEY }),
     ...(doubtful && { models_for: 'doubtful' }),
     ...(reviewed && { review: { sample: 1 } }),
@@ -710,6 +711,7 @@ const batchRequests = (env: ProcessEnv, deps: Deps) => {
         correlation_id: correlation,
         mode,
         idempotency: { idempotency_key: key, fingerprint: print },
+        tags: tagsWith(print),
       });
       if (wanted.measured) return measure(request, wanted);
       const answer = await accept({ ...request, document_ids: ids }, (work) =>
@@ -769,6 +771,7 @@ const jobRequests = (env: ProcessEnv, deps: Deps) => {
           tenant_id: tenant,
           correlation_id: correlation,
           identity: { idempotency_key: key, fingerprint: print },
+          tags: tagsWith(print),
           optimizer_tier: tier,
           ...(ids && { examples: { examples: ids.map((document_id) => ({ document_id, expected: {} })) } }),
           ...(ownKey !== null && { llm, billing_type: 'byok' }),

@@ -3,7 +3,8 @@ import { paymentStream } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/ports.ts';
-import { applyEvent, type DeliveryRow, type WebhookRow } from '../../projections/webhooks.ts';
+import type { DeliveryRow, WebhookRow } from '../../projections/webhookRows.ts';
+import { applyEvent } from '../../projections/webhooks.ts';
 import type { Row } from '../../projections/engine/table.ts';
 import type { openHolds } from '../../projections/balances.ts';
 import type { unrecordedWork } from '../../projections/usageEvents.ts';
@@ -143,6 +144,8 @@ const emptyRows = () => ({
   transfers: new Map<string, Leaving & { readonly created_at: string }>(),
   freePagesUsed: new Map<string, number>(),
   freePages: 0,
+  /** Credits used, by tenant and UTC day. */
+  uses: new Map<string, Map<string, number>>(),
 });
 export type Rows = ReturnType<typeof emptyRows>;
 
@@ -157,6 +160,11 @@ const webhookRowsOf = (rows: Rows): Parameters<typeof applyEvent>[0] => ({
   putFreePagesUsed: (tenant, used) => void rows.freePagesUsed.set(tenant, used),
   freePages: () => rows.freePages,
   putFreePages: (pages) => (rows.freePages = pages),
+  usesOf: (tenant) => rows.uses.get(tenant) ?? [],
+  addUse: (tenant, day, credits) => {
+    const days = rows.uses.get(tenant) ?? new Map<string, number>();
+    rows.uses.set(tenant, days.set(day, (days.get(day) ?? 0) + credits));
+  },
 });
 
 const prune = (

@@ -323,7 +323,7 @@ export const endOf = (actor: Actor): number => {
 const repeated = (seed: number, actor: Actor, at: number): readonly Actor[] => {
   if (!isRequest(actor) || fraction(seed, 'again', at) > 0.3) return [actor];
   const other = { ...actor, at: actor.at + (chance(seed, 'apart', at) % 200), via: actor.via + 1 };
-  // Nobody sends credits to himself: the route refuses that.
+  // Nobody sends credits to himself: the account refuses that.
   if (fraction(seed, 'elsewhere', at) < 0.15 && !('sendsTo' in actor))
     return [actor, { ...other, tenant: 'u' }];
   if (other.kind !== 'later' || fraction(seed, 'same', at) < 0.5) return [actor, other];

@@ -3,15 +3,20 @@
 // What examples teach, by their number: npm run engine:eval -- --only sroie --curve 3,10,30 [--plot <file>.svg]
 // Schemas in one language over pages in another: npm run engine:eval -- --pairs [--only "en over de"] [--seed 2]
 // What proposed schemas are worth: npm run engine:eval -- --proposals [--only general]
+// What one way of finding values is worth: QUIRE_WITHOUT=tables npm run engine:eval -- --untaught (several: a,b)
 // What comes back through a model without fault, and is cited: npm run engine:eval -- --oracle [--lies 0.03]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { PackedDocument } from '../../engine/document/document.ts';
+import { withAbsence } from '../../engine/extraction/grounding/absence.ts';
 import { extract } from '../../engine/extraction/extract.ts';
+import { validate } from '../../engine/extraction/schema/validation.ts';
+import { GENERATOR_NAMES, type Generator } from '../../engine/ports/why.ts';
 import { proposalFor } from '../../engine/extraction/schema/proposal.ts';
 import { unpacked } from '../../engine/isolation/children/packing.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../engine/isolation/documentWorkers.ts';
 import type { LocalArtifact } from '../../engine/learning/artifact.ts';
+import { extractTaught } from '../../engine/learning/extractWith.ts';
 import {
   CORPUS,
   corpusItems,
@@ -73,6 +78,19 @@ const NOTHING = { value: {}, citations: [], failed: true };
 const SHARE = 'evaluation';
 const deadlineMs = 1000 * Number(options.deadline);
 
+/** Ways that all extractions go without; those in a process of the service have none. */
+const without = new Set(
+  (process.env['QUIRE_WITHOUT'] ?? '')
+    .split(',')
+    .filter((name) => name !== '')
+    .map((name): Generator => {
+      const known = GENERATOR_NAMES.find((one) => one === name);
+      if (known === undefined)
+        throw new Error(`QUIRE_WITHOUT: ${name} is none of ${GENERATOR_NAMES.join(', ')}.`);
+      return known;
+    }),
+);
+
 interface Read {
   readonly item: Item;
   readonly document: PackedDocument;
@@ -94,11 +112,27 @@ const answered = async (
   learned: LocalArtifact | undefined,
 ): Promise<Answer> => {
   const started = performance.now();
+  if (without.size > 0) return ablated({ item, document }, learned);
   const work = { document, schema: item.schema, citations: true, learned };
   const answer = await workers.tools.extractFrom(work, { deadlineMs, share: SHARE });
   const ms = performance.now() - started;
   if (answer.kind !== 'ok') return { ...NOTHING, ms };
   return { value: answer.extraction.value, citations: answer.extraction.citations, ms, failed: false };
+};
+
+/** The same in this process, for the service has no way to leave a way out. */
+const ablated = (
+  { item: { schema }, document: { packed } }: Read,
+  learned: LocalArtifact | undefined,
+): Answer => {
+  const started = performance.now();
+  const document = unpacked(packed);
+  const found =
+    learned === undefined
+      ? extract(document, schema, { without })
+      : extractTaught({ artifact: learned, without }, document, schema);
+  const { value } = validate(schema, withAbsence(schema, found.value));
+  return { value, citations: found.citations, ms: performance.now() - started, failed: false };
 };
 
 interface Run {
@@ -208,7 +242,7 @@ const generatedScores = (by: Scoring, make: (seed: number) => GeneratedDocument)
     const { kind, document, schema, truth } = make(GENERATED_FROM + Number(options.seed) - 1 + n);
     const item = { id: kind, set: GENERATED, file: '', schema, truth, match: {}, ignore: [], strict: false };
     const started = performance.now();
-    const { value, citations } = extract(document, schema);
+    const { value, citations } = extract(document, schema, { without });
     const answer = { value, citations, ms: performance.now() - started, failed: false };
     const score = scored(item, answer, by);
     if (options.verbose) console.error(JSON.stringify({ kind, truth, value }));

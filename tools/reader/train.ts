@@ -72,7 +72,7 @@ function chances(
   for (const [lesson, fold] of held) {
     const score = odds[fold];
     if (score === undefined) continue;
-    for (const opinion of opinionsOf(lesson.asked, lesson.candidates, score)) {
+    for (const opinion of opinionsOf(lesson.asked, lesson.candidates, score).opinions) {
       signals.push(opinion.signals);
       labels.push(Number(isRight(opinion.candidate, lesson.truths[opinion.field])));
     }

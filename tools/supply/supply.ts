@@ -98,7 +98,7 @@ const isInDist = (name: string): boolean =>
   /^(?:pdfjs-dist|swagger-ui-dist|@tesseract\.js-data\/.+)$/.test(name);
 
 /** Packages of code that are bundled into `dist/` and needed by nothing else, with all that they depend on. */
-const BUNDLED: ReadonlySet<string> = new Set(['pdfkit']);
+const BUNDLED: ReadonlySet<string> = new Set(['pdfkit', 'stripe']);
 
 const refOf = (component: Component): string => component['bom-ref'] ?? '';
 

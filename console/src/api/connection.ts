@@ -9,7 +9,7 @@ import {
 import { useRef, useState } from 'react';
 import { CALLS } from '../../../sdk/src/generated/calls.gen.ts';
 import { errorOf } from '../../../sdk/src/problemError.ts';
-import { urlOf } from '../../../sdk/src/send.ts';
+import { bodyOf, urlOf } from '../../../sdk/src/send.ts';
 import { connection, readAgainIfLate } from './send.ts';
 
 /**
@@ -112,14 +112,22 @@ export interface Pages<Item, First = unknown> {
 
 const PAGE = 200;
 
-/** An answer as a file of a media type, as the service writes it: `fileOf('getReceipt', input, 'application/pdf')`. */
+/**
+ * An answer as a file of a media type, as the service writes it: `fileOf('getReceipt', input, 'application/pdf')`.
+ * What is sent for it is nothing or a form.
+ */
 export const fileOf = async <Name extends Named>(
   name: Name,
   input: NonNullable<InputOf<Name>>,
   type: 'text/csv' | 'application/pdf',
 ): Promise<Blob> => {
-  const url = urlOf(connection.url, CALLS[name], input);
-  const response = await connection.fetch(url, { headers: { accept: type } });
+  const call = CALLS[name];
+  const body = bodyOf(call, input);
+  const response = await connection.fetch(urlOf(connection.url, call, input), {
+    method: call.method,
+    headers: { accept: type },
+    ...(body === undefined ? {} : { body }),
+  });
   if (!response.ok) throw await errorOf(response);
   return response.blob();
 };

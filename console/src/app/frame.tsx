@@ -13,6 +13,7 @@ import { chooseTheme, useTheme, type Theme } from './theme.ts';
 import { Empty, ProblemNote } from '../ui/states.tsx';
 import { Go } from '../ui/go.tsx';
 import { PageHeader } from '../ui/card.tsx';
+import { chooseZone, otherZone, useZone } from '../ui/zone.ts';
 import { SignInAgain } from './signIn.tsx';
 
 const LINK =
@@ -33,13 +34,34 @@ function Group({ title, pages }: { title: string; pages: readonly Page[] }) {
   );
 }
 
-/** The pages that somebody of this role may see. */
+/** Says in which zone times are shown, and changes it. */
+function Zone() {
+  const zone = useZone();
+  const other = otherZone(zone);
+  return (
+    <div className="flex flex-wrap items-center gap-x-2 px-3 text-xs text-soft">
+      {shell.timesIn(zone)}
+      {other !== undefined && (
+        <button type="button" className="text-accent hover:underline" onClick={() => chooseZone(other)}>
+          {shell.showIn(other)}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The pages that somebody of this role may see, and the zone of their times. */
 function Navigation({ isAdmin }: { isAdmin: boolean }) {
   return (
-    <nav aria-label={shell.menu} className="flex flex-col gap-4">
-      <Group title={shell.mine} pages={PAGES.filter(({ isOperators }) => !isOperators)} />
-      {isAdmin && <Group title={shell.operator} pages={PAGES.filter(({ isOperators }) => isOperators)} />}
-    </nav>
+    <>
+      <nav aria-label={shell.menu} className="flex flex-col gap-4">
+        <Group title={shell.mine} pages={PAGES.filter(({ isOperators }) => !isOperators)} />
+        {isAdmin && <Group title={shell.operator} pages={PAGES.filter(({ isOperators }) => isOperators)} />}
+      </nav>
+      <div className="mt-auto pt-4 pb-1">
+        <Zone />
+      </div>
+    </>
   );
 }
 
@@ -49,7 +71,7 @@ function Side({ isAdmin }: { isAdmin: boolean }) {
     <aside
       className={classes(
         'sticky top-0 hidden h-dvh w-52 shrink-0',
-        'flex-col gap-4 border-r border-line bg-surface p-3 md:flex',
+        'flex-col gap-4 overflow-y-auto border-r border-line bg-surface p-3 md:flex',
       )}
     >
       <div className="px-3 py-2 text-base font-semibold">{shell.product}</div>

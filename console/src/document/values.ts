@@ -11,7 +11,7 @@ export interface SchemaPart {
 }
 
 /** Where a value stands; what a model told and stands nowhere has none. */
-type Placed = Citation & { readonly page: number };
+export type Placed = Citation & { readonly page: number };
 
 /** One line of the tree of values. */
 export interface ValueRow {

@@ -297,6 +297,7 @@ const COLUMNS: readonly Column<Config>[] = [
     name: names.published,
     value: ({ published_at }) => published_at,
     show: ({ published_at }) => <Time at={published_at} />,
+    isWhole: true,
     share: 1.5,
   },
   { id: 'by', name: names.by, value: ({ published_by }) => published_by, share: 1.5 },

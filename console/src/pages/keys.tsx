@@ -11,7 +11,7 @@ import { DataTable, type Column } from '../ui/table.tsx';
 import { Time, Copy } from '../ui/values.tsx';
 import { api, useChange, usePages, type Pages } from '../api/connection.ts';
 import { useActing, useTenantId } from '../api/session.ts';
-import { shell } from '../texts/shell.ts';
+import { isolated, shell } from '../texts/shell.ts';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ProblemNote, Empty } from '../ui/states.tsx';
@@ -157,6 +157,7 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     name: names.created,
     value: ({ created_at }) => created_at,
     show: ({ created_at }) => <Time at={created_at} />,
+    isWhole: true,
     share: 1.55,
   },
   {
@@ -164,6 +165,7 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     name: names.used,
     value: ({ last_used_at }) => last_used_at,
     show: ({ last_used_at }) => <Time at={last_used_at} />,
+    isWhole: true,
     share: 1.55,
   },
   {
@@ -171,6 +173,7 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     name: names.ends,
     value: ({ expires_at }) => expires_at,
     show: ({ expires_at }) => <Time at={expires_at} />,
+    isWhole: true,
     share: 1.55,
   },
   {
@@ -178,7 +181,8 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     name: names.actions,
     value: () => undefined,
     show: (item) => <RowActions item={item} {...actions} />,
-    share: 1.7,
+    isWhole: true,
+    share: 1.3,
   },
 ];
 
@@ -208,10 +212,10 @@ function KeyTable({ items, onMore, isLoadingMore, csv, ...actions }: KeyTablePro
 const { create } = texts;
 const schema = z.object({
   name: z.string().trim().max(200, create.tooLong),
-  role: z.enum(['tenant', 'service', 'admin']),
+  role: z.enum(['tenant', 'service', 'seller', 'admin']),
   ends: z.enum(['never', '30', '90', '365']),
 });
-const ROLES = (['tenant', 'service', 'admin'] as const).map((value) => ({
+const ROLES = (['tenant', 'service', 'seller', 'admin'] as const).map((value) => ({
   value,
   name: create.roles[value],
 }));
@@ -283,7 +287,9 @@ function Made({ made, isChecked, onCheck }: MadeProps) {
       />
       <span>
         {texts.revoke.made}
-        {made.length > 0 && <span className="block text-soft">{made.map(nameOf).join(', ')}</span>}
+        {made.length > 0 && (
+          <span className="block text-soft">{made.map((key) => isolated(nameOf(key))).join(', ')}</span>
+        )}
       </span>
     </label>
   );

@@ -197,6 +197,7 @@ const COLUMNS: readonly Column<Replica>[] = [
     name: names.started,
     value: ({ started_at }) => started_at,
     show: ({ started_at }) => <Time at={started_at} />,
+    isWhole: true,
     share: 1.5,
   },
   {
@@ -204,6 +205,7 @@ const COLUMNS: readonly Column<Replica>[] = [
     name: names.seen,
     value: ({ seen_at }) => seen_at,
     show: ({ seen_at }) => <Time at={seen_at} />,
+    isWhole: true,
     share: 1.5,
   },
 ];

@@ -1,3 +1,5 @@
+import { isolated } from './shell.ts';
+
 /** Words of the page "Audit". */
 export const audit = {
   title: 'Audit',
@@ -100,7 +102,7 @@ export const audit = {
     choose: 'Slider',
     moment: 'Moment',
     position: 'Position',
-    exact: 'Exact time (yours)',
+    exact: (zone: string) => `Exact time (${zone})`,
     before: 'Event before',
     after: 'Event after',
     isFirst: 'There is no event before this one.',
@@ -118,7 +120,7 @@ export const audit = {
       holds: 'Open holds',
     },
     credits: 'credits',
-    stands: 'It stands on',
+    stands: 'Based on',
     nothing: 'The account was not opened yet at this moment.',
     none: 'No account yet',
     noneSay: 'Nothing was ever recorded for this tenant. Sell or adjust credits to open its account.',
@@ -207,7 +209,7 @@ const credits = (data: EventData): string => many(data, 'credits', 'credit');
 const pages = (data: EventData): string => many(data, 'pages', 'page');
 const left = (data: EventData): string => `balance ${text(data, 'balance_after')}`;
 const file = (data: EventData): string =>
-  typeof data['file_name'] === 'string' ? `“${data['file_name']}”` : name(data, 'document_id');
+  typeof data['file_name'] === 'string' ? `“${isolated(data['file_name'])}”` : name(data, 'document_id');
 
 const ACCOUNTS: Readonly<Record<string, Sentence>> = {
   AccountOpened: (d) => `Account of ${name(d, 'tenant_id')} opened`,
@@ -286,6 +288,15 @@ const PIPELINES: Readonly<Record<string, Sentence>> = {
   DeploymentRetired: (d) => `${name(d, 'artifact_id')} retired from ${name(d, 'environment')}`,
 };
 
+const REVIEWS: Readonly<Record<string, Sentence>> = {
+  ReviewLeased: () => 'Review taken',
+  ReviewDecided: (d) =>
+    `Review decided: ${text(d, 'confirmed')} confirmed, ${text(d, 'corrected')} corrected`,
+  ReviewRejected: (d) => `Review rejected: ${text(d, 'reason')}`,
+  ReviewReopened: () => 'Review reopened',
+  ReviewExpired: () => 'Review expired',
+};
+
 const OTHERS: Readonly<Record<string, Sentence>> = {
   WebhookCreated: (d) => `Webhook to ${name(d, 'url')} made`,
   WebhookChanged: (d) => `Webhook to ${name(d, 'url')} changed`,
@@ -298,6 +309,7 @@ const OTHERS: Readonly<Record<string, Sentence>> = {
   WebhookDeliveryResent: (d) => `Delivery ${name(d, 'delivery_id')} sent again`,
   DeliveriesPruned: (d) => `Deliveries of webhooks from before ${text(d, 'before')} are listed no more`,
   BillingDetailsSet: (d) => `Billing details of ${name(d, 'tenant_id')} set`,
+  TopUpSet: (d) => `Top-ups of ${name(d, 'tenant_id')} set`,
   RetentionSet: (d) => `Days for which things of ${name(d, 'tenant_id')} are kept set`,
   PlaceTaken: (d) => `Place for one of the ${text(d, 'thing')} taken`,
   DriftFound: (d) => `Balances of ${many(d, 'tenants_drifting', 'tenant')} differ from the log`,
@@ -308,7 +320,7 @@ const OTHERS: Readonly<Record<string, Sentence>> = {
 };
 
 const SENTENCES: ReadonlyMap<string, Sentence> = new Map(
-  [ACCOUNTS, BOOKS, DOCUMENTS, PIPELINES, OTHERS].flatMap((group) => Object.entries(group)),
+  [ACCOUNTS, BOOKS, DOCUMENTS, PIPELINES, REVIEWS, OTHERS].flatMap((group) => Object.entries(group)),
 );
 
 /** What happened, in a sentence; a type that this release does not know is its name in words. */

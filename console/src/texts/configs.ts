@@ -1,3 +1,5 @@
+import { isolated } from './shell.ts';
+
 /** Words of the page "Configs". */
 export const configs = {
   title: 'Configs',
@@ -36,7 +38,7 @@ export const configs = {
     name: 'Name',
     mode: 'Mode',
     modes: { fast: 'Fast', standard: 'Standard', robust: 'Robust' },
-    confidence: 'Least confidence',
+    confidence: 'Minimum confidence',
     confidenceSay: 'Values below it are left out: 0 to 1. Empty: 0.5.',
     badConfidence: 'A number from 0 to 1.',
     artifact: 'Artifact',
@@ -49,7 +51,7 @@ export const configs = {
   },
   revoke: {
     open: 'Revoke',
-    title: (name: string) => `Revoke ${name}?`,
+    title: (name: string) => `Revoke ${isolated(name)}?`,
     say: 'Requests that name this config are refused from now on. This cannot be undone.',
     submit: 'Revoke the config',
     done: 'The config was revoked.',

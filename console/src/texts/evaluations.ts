@@ -1,3 +1,5 @@
+import { isolated } from './shell.ts';
+
 /** Words of the page "Evaluations", and of gates wherever something is published. */
 const percent = (score: number): string => `${(score * 100).toFixed(1)} %`;
 const counted = (count: number, one: string): string => `${String(count)} ${one}${count === 1 ? '' : 's'}`;
@@ -21,14 +23,14 @@ export const evaluations = {
     f1: 'F1',
     change: 'Change',
     credits: 'Credits',
-    accepted: 'Begun',
+    accepted: 'Started',
     field: 'Field',
     document: 'Document',
     right: 'Right',
     wrong: 'Wrong',
     missing: 'Missing',
     leftOut: 'Left out',
-    took: 'Took',
+    took: 'Duration',
   },
   statuses: {
     queued: 'Queued',
@@ -47,11 +49,11 @@ export const evaluations = {
       title: 'No sets yet',
       say: 'Make one of what people have decided in reviews, or of uploads with what should be read in them.',
     },
-    run: 'Run it',
-    learn: 'Learn from it',
+    run: 'Run',
+    learn: 'Train',
     save: 'Download the examples',
     remove: 'Remove',
-    removeTitle: (name: string) => `Remove ${name}?`,
+    removeTitle: (name: string) => `Remove ${isolated(name)}?`,
     removeSay:
       'What its documents should say is removed for good. The documents and the figures of its runs stay.',
     removeSubmit: 'Remove the set',
@@ -64,15 +66,15 @@ export const evaluations = {
       badExamples: 'Give at least one example; each has document_id or file_uri, and expected.',
     },
     decided: {
-      open: 'Make a set of reviews',
-      title: 'Make a set of reviews',
+      open: 'New set from reviews',
+      title: 'New set from reviews',
       say: 'Each upload that a person has decided becomes an example, by what was decided last.',
       name: 'Name',
       nameSay: 'It stays for good: put no names of people into it.',
-      config: 'Saved config (its ID)',
+      config: 'Config',
       configSay: 'Only documents that were read with it. Empty: all.',
       from: 'Decided from',
-      until: 'Decided until, with that day',
+      until: 'Decided until (inclusive)',
       submit: 'Make the set',
       done: (documents: number, left: number) =>
         `The set has ${counted(documents, 'document')}.` +
@@ -84,7 +86,7 @@ export const evaluations = {
     runSay: 'Each document of the set is read and billed as always, and compared with what should be read.',
     learnTitle: 'Learn from the set',
     learnSay: 'A training job takes the examples of the set. Measure it by another set.',
-    config: 'Saved config (its ID)',
+    config: 'Config',
     artifact: 'Artifact (its ID)',
     schema: 'Schema (JSON Schema), where neither has one',
     badSchema: 'This is not a JSON object.',

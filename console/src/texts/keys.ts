@@ -1,3 +1,5 @@
+import { isolated } from './shell.ts';
+
 /** Words of the page "Keys". */
 export const keys = {
   title: 'Keys',
@@ -29,8 +31,10 @@ export const keys = {
     nameSay: 'So that you recognise it later, such as the program that uses it.',
     tooLong: 'At most 200 characters.',
     role: 'Role',
-    roleSay: 'Only tenant keys are billed. Service keys act for every tenant, admin keys may do everything.',
-    roles: { tenant: 'Tenant', service: 'Service', admin: 'Admin' },
+    roleSay:
+      'Only tenant keys are billed. Service keys act for every tenant, seller keys tell of payments and do nothing ' +
+      'else, admin keys may do everything.',
+    roles: { tenant: 'Tenant', service: 'Service', seller: 'Seller', admin: 'Admin' },
     ends: 'Ends after',
     never: 'Never',
     days: (days: number) => `${String(days)} days`,
@@ -38,15 +42,15 @@ export const keys = {
   },
   rotate: {
     open: 'Rotate',
-    title: (name: string) => `Rotate ${name}`,
+    title: (name: string) => `Rotate ${isolated(name)}`,
     say: 'You get a new key with the same role and name. The old one stops after the time you choose.',
     grace: 'The old key stops',
-    graces: { '0': 'At once', '3600': 'In 1 hour', '86400': 'In 1 day', '604800': 'In 7 days' },
+    graces: { '0': 'Immediately', '3600': 'In 1 hour', '86400': 'In 1 day', '604800': 'In 7 days' },
     submit: 'Rotate',
   },
   revoke: {
     open: 'Revoke',
-    title: (name: string) => `Revoke ${name}?`,
+    title: (name: string) => `Revoke ${isolated(name)}?`,
     say: 'Programs that use this key are refused from now on. This cannot be undone.',
     made: 'Also revoke the keys that were made with it: whoever knows this key may know them.',
     submit: 'Revoke the key',

@@ -1,6 +1,6 @@
-/** Words of the page "Operation". */
+/** Words of the page "System status". */
 export const operation = {
-  title: 'Operation',
+  title: 'System status',
   say: 'How the service and its parts are.',
   pause: 'Pause',
   resume: 'Resume',

@@ -1,7 +1,44 @@
+import type { Citation } from '@quire/client';
+import { isolated } from './shell.ts';
+
 const counted = (count: number, one: string): string =>
   `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 
 const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);
+
+/** How a value was found, behind its page. */
+const FOUND_BY: Readonly<Record<NonNullable<Citation['by']>, string>> = {
+  labels: 'by its label',
+  mentions: 'by the words around it',
+  boxes: 'by a ticked box',
+  head: 'in the head of the document',
+  letter: 'as a part of the letter',
+  ranges: 'as an end of a range',
+  form: 'by its form',
+  contacts: 'as a contact',
+  passages: 'below its heading',
+  stamps: 'in a stamp',
+  sums: 'as amounts that add up',
+  clauses: 'in a sentence',
+  parties: 'as a party',
+  addresses: 'in an address',
+  concepts: 'by a known label',
+  mail: 'in the header of the message',
+  byline: 'below the title',
+  reader: 'by comparing all text on the pages',
+  examples: 'as examples taught',
+  tables: 'in a table',
+  records: 'in a record',
+  entries: 'in a dated entry',
+  lines: 'in a column',
+  listed: 'in a list',
+  numbered: 'in a numbered paragraph',
+  programme: 'in similar lines',
+  statements: 'in a financial statement',
+  references: 'in the references',
+  model: 'by a model',
+  person: 'by a person',
+};
 
 /** Words of the page "Playground". */
 export const playground = {
@@ -11,7 +48,7 @@ export const playground = {
     title: 'Drop a document here',
     say: 'PDF, pictures, Word, Excel, e-mail, text and more. It goes to this service only.',
     choose: 'Choose a file',
-    other: 'Other document',
+    other: 'Replace document',
     samples: 'Or begin with a sample',
     sample: { invoice: 'Invoice', twoPages: 'Invoice of two pages' },
   },
@@ -48,9 +85,9 @@ export const playground = {
     propose: 'Propose from the document',
     proposeSay: (credits: number | undefined) =>
       credits === undefined
-        ? 'Its own labels; billed by the page.'
-        : `Its own labels, for ${counted(credits, 'credit')}.`,
-    proposeFree: 'Its own labels; it is converted already.',
+        ? 'Use the document’s labels; billed by the page.'
+        : `Use the document’s labels (${counted(credits, 'credit')}).`,
+    proposeFree: 'Use the document’s labels; it is converted already.',
     nothing: 'The document has no labels that fields could be made of.',
     name: 'Name',
     type: 'Type',
@@ -83,7 +120,7 @@ export const playground = {
     say: 'What differs from the first one is marked.',
     now: 'As it is now',
     proposal: 'Proposed from the document',
-    config: (name: string, version: number) => `Config: ${name}, version ${String(version)}`,
+    config: (name: string, version: number) => `Config: ${isolated(name)}, version ${String(version)}`,
     template: (name: string) => `Template: ${name}`,
     column: (at: number) => `Schema ${String(at)}`,
     use: 'Read by this one',
@@ -96,7 +133,7 @@ export const playground = {
     modes: { fast: 'Fast', standard: 'Standard', robust: 'Robust' },
     model: 'Model of the other reading',
     modelSay: 'provider/model, or none',
-    read: 'Read again so',
+    read: 'Run with these settings',
     say: (credits: number | undefined) =>
       credits === undefined
         ? 'Another reading is billed by the page.'
@@ -123,10 +160,10 @@ export const playground = {
     schema: {
       title: 'Read what you need',
       say: 'Your own in place of the template.',
-      do: 'Give your schema',
-      dialog: 'A JSON object with "type": "object" and "properties". The document is read by it at once.',
+      do: 'Use my schema',
+      dialog: 'A JSON object with "type": "object" and "properties". It is run at once.',
       text: 'Your JSON Schema',
-      submit: 'Read by it',
+      submit: 'Run',
     },
     sell: {
       title: 'Sell credits',
@@ -170,6 +207,7 @@ export const playground = {
     absent: 'not in the document',
     confidence: (share: number) => `Confidence ${String(Math.round(share * 100))} %`,
     onPage: (page: number) => `p. ${String(page)}`,
+    foundBy: (by: NonNullable<Citation['by']>): string => `found ${FOUND_BY[by]}`,
     warnings: 'Warnings',
     correct: (name: string) => `Correct ${name}`,
     correctSay: 'Type the right value, or drag a box around it on the page.',

@@ -1,3 +1,5 @@
+import { isolated } from './shell.ts';
+
 /** Words of the page "Reviews". */
 export const reviews = {
   title: 'Reviews',
@@ -16,7 +18,7 @@ export const reviews = {
     sample: 'sample',
   },
   sure: (reason: string, share: number) => `${reason}, ${String(Math.round(100 * share))} %`,
-  sayOne: 'Say what the document says: what you decide is the result.',
+  sayOne: 'Correct the values, then submit.',
   back: 'All reviews',
   document: 'Document',
   fields: 'Fields',
@@ -32,11 +34,11 @@ export const reviews = {
   accepted: 'accepted',
   left: (count: number) => (count === 0 ? 'Nothing left in doubt' : `${String(count)} in doubt`),
   accept: 'Accept',
-  write: 'Write',
-  empty: 'Nothing',
-  done: 'Done',
+  write: 'Edit',
+  empty: 'Not in document',
+  done: 'Submit',
   undo: 'Undo',
-  reopen: 'Open again',
+  reopen: 'Reopen',
   row: { add: 'Add a row', remove: 'Remove the row', join: 'Join with the row above' },
   decided: 'Decided at',
   reject: {
@@ -57,7 +59,7 @@ export const reviews = {
   },
   expired: 'This is kept no more.',
   somebody: 'Somebody else',
-  theirs: (name: string) => `${name} has this document`,
+  theirs: (name: string) => `${isolated(name)} has this document`,
   until: 'until',
   canLook: 'You can look at it, and decide once they leave it or that time is over.',
   noFault: 'The document cannot be shown here.',

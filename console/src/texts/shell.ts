@@ -1,3 +1,6 @@
+/** A name within a sentence, which it does not turn around: names may have marks of direction (U+202E). */
+export const isolated = (name: string): string => `\u2068${name}\u2069`;
+
 /** Words of the frame around every page. */
 export const shell = {
   product: 'Quire',
@@ -15,7 +18,7 @@ export const shell = {
     books: 'Books',
     finance: 'Finance',
     audit: 'Audit',
-    operation: 'Operation',
+    operation: 'System status',
   },
   mine: 'Documents',
   operator: 'Operator',
@@ -23,6 +26,8 @@ export const shell = {
   nothingFound: 'Nothing of that name.',
   theme: { system: 'As the system', light: 'Light', dark: 'Dark', name: 'Theme' },
   menu: 'Menu',
+  timesIn: (zone: string) => `Times in ${zone}`,
+  showIn: (zone: string) => `Show in ${zone}`,
   tenant: 'Tenant',
   chooseTenant: 'Choose a tenant',
   signOut: 'Sign out',

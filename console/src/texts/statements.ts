@@ -1,3 +1,5 @@
+import { isolated } from './shell.ts';
+
 /** Words of the page "Statements". */
 export const statements = {
   title: 'Statements',
@@ -5,6 +7,7 @@ export const statements = {
   of: (tenant: string) => `Statements of ${tenant}`,
   back: 'All months',
   account: 'Account',
+  billing: 'Billing details',
   months: 'Months',
   columns: { month: 'Month (UTC)', status: 'Status', number: 'Number' },
   status: { closed: 'Final', open: 'Provisional' },
@@ -52,8 +55,8 @@ export const statements = {
     },
     operations: (count: number) =>
       `${count.toLocaleString('en')} ${count === 1 ? 'operation' : 'operations'}`,
-    project: (project: string) => `Project ${project}`,
-    key: (key: string) => `key ${key}`,
+    project: (project: string) => `Project ${isolated(project)}`,
+    key: (key: string) => `key ${isolated(key)}`,
     others: 'Other projects and keys',
     more: (count: number) => `${count.toLocaleString('en')} more`,
     position: 'Log position',
@@ -86,6 +89,7 @@ export const statements = {
     vat: (rate: string | null, country: string | null) =>
       ['VAT', rate === null ? '' : `${rate} %`, country ?? ''].filter((part) => part !== '').join(' '),
     total: 'Total, with VAT',
+    corrected: (vat: string, day: string) => `${vat}, booked ${day}`,
     columns: { name: 'Line', credits: 'Credits', amount: 'Amount' },
     month: 'Statement of the month',
   },

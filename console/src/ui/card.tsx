@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useLayoutEffect, useRef, type ReactNode, type RefObject } from 'react';
 import { classes } from './style.ts';
 
 interface CardProps {
@@ -24,12 +24,43 @@ export function Card({ title, actions, className, children }: CardProps) {
   );
 }
 
+/** Pixels of the letters of a figure, and the fewest that it gets smaller to. */
+const FIGURE_PX = 24;
+const FIGURE_PX_LEAST = 11;
+
+/** Makes the letters of a figure smaller until it fits its card. */
+const useFitting = (): RefObject<HTMLDivElement | null> => {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const figure = place.current;
+    if (figure === null) return undefined;
+    const fit = (): void => {
+      figure.style.fontSize = '';
+      const share = figure.clientWidth / figure.scrollWidth;
+      if (share < 1)
+        figure.style.fontSize = `${String(Math.max(FIGURE_PX_LEAST, Math.floor(FIGURE_PX * share)))}px`;
+    };
+    fit();
+    const watch = new ResizeObserver(fit);
+    watch.observe(figure);
+    return () => watch.disconnect();
+  });
+  return place;
+};
+
 /** One figure with its name, and a line that explains it. */
 export function Stat({ name, value, say }: { name: string; value: ReactNode; say?: ReactNode }) {
+  const place = useFitting();
   return (
-    <div className="rounded-lg border border-line bg-surface p-4">
+    <div className="min-w-0 rounded-lg border border-line bg-surface p-4">
       <div className="text-[13px] text-soft">{name}</div>
-      <div className="mt-1 text-2xl leading-8 font-semibold">{value}</div>
+      <div
+        ref={place}
+        data-whole
+        className="mt-1 h-8 overflow-hidden text-2xl leading-8 font-semibold whitespace-nowrap"
+      >
+        {value}
+      </div>
       {say !== undefined && <div className="text-[13px] text-soft">{say}</div>}
     </div>
   );

@@ -42,12 +42,15 @@ export const columnsFor = <Item, Id extends string>(names: Readonly<Record<Id, s
         show: (item) => <Money amount={value(item)} currency="USD" isMarked />,
       }),
     time: (id: Id, value: (item: Item) => string | null): Column<Item> =>
-      column(id, value, { share: 1.5, show: (item) => <Time at={value(item)} /> }),
-    /** The ID of a tenant, which leads to its page. */
-    tenant: (id: Id, value: (item: Item) => string): Column<Item> =>
+      column(id, value, { share: 1.5, isWhole: true, show: (item) => <Time at={value(item)} /> }),
+    /** The ID of a tenant, which leads to its page; null: there is none. */
+    tenant: (id: Id, value: (item: Item) => string | null): Column<Item> =>
       column(id, value, {
         share: 1.6,
-        show: (item) => <Go to={`/tenants/${encodeURIComponent(value(item))}`}>{value(item)}</Go>,
+        show: (item) => {
+          const tenant = value(item);
+          return tenant === null ? '–' : <Go to={`/tenants/${encodeURIComponent(tenant)}`}>{tenant}</Go>;
+        },
       }),
   };
 };

@@ -11,6 +11,9 @@ const cell = (value: unknown): string => {
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
+/** By this at its beginning a spreadsheet knows that a file is UTF-8. */
+export const BOM = '\uFEFF';
+
 /** Rows as CSV (RFC 4180), each value as the API gives it. */
 export const csvOf = (names: readonly string[], rows: readonly (readonly unknown[])[]): string =>
   [names, ...rows].map((row) => row.map(cell).join(',')).join('\r\n');

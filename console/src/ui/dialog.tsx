@@ -1,9 +1,9 @@
 import { X } from './icons/icons.tsx';
 import { Dialog as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import { shell } from '../texts/shell.ts';
 import { Button } from './button.tsx';
-import { classes } from './style.ts';
+import { classes, DOUBLE_CLICK_MS } from './style.ts';
 
 interface DialogProps {
   readonly isOpen: boolean;
@@ -26,12 +26,22 @@ const focusFirst = (event: Event): void => {
 
 /** A question or form over the page. Focus stays in it and goes back to where it was. */
 export function Dialog({ isOpen, onOpenChange, title, say, isWide, children }: DialogProps) {
+  const openedAt = useRef(0);
+  const onOpenAutoFocus = (event: Event): void => {
+    openedAt.current = performance.now();
+    focusFirst(event);
+  };
+  /** The second press of the double click that opened the dialog does not close it. */
+  const onPointerDownOutside = (event: Event): void => {
+    if (performance.now() - openedAt.current < DOUBLE_CLICK_MS) event.preventDefault();
+  };
   return (
     <Radix.Root open={isOpen} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Radix.Content
-          onOpenAutoFocus={focusFirst}
+          onOpenAutoFocus={onOpenAutoFocus}
+          onPointerDownOutside={onPointerDownOutside}
           {...(say === undefined ? { 'aria-describedby': undefined } : {})}
           className={classes(
             'fixed top-1/2 left-1/2 z-50 flex max-h-[90vh] w-[calc(100vw-32px)] -translate-1/2 flex-col gap-4',

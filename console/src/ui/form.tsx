@@ -1,5 +1,5 @@
 import { zodResolver } from '@hookform/resolvers/zod';
-import { createContext, use, useId, type ReactNode } from 'react';
+import { createContext, use, useId, useState, type MouseEvent, type ReactNode } from 'react';
 import {
   Controller,
   FormProvider,
@@ -9,7 +9,7 @@ import {
   type FieldValues,
 } from 'react-hook-form';
 import type { z } from 'zod';
-import { CONTROL } from './style.ts';
+import { CONTROL, DOUBLE_CLICK_MS } from './style.ts';
 import { Select, type Choice } from './select.tsx';
 
 interface FormProps<Values extends FieldValues> {
@@ -22,10 +22,18 @@ interface FormProps<Values extends FieldValues> {
 /** A form checked by a zod schema; what was typed stays when sending fails. Its fields are `TextField` and others. */
 export function Form<Values extends FieldValues>({ schema, initial, onSubmit, children }: FormProps<Values>) {
   const form = useForm<Values>({ resolver: zodResolver(schema) as never, defaultValues: initial });
+  const [openedAt] = useState(() => performance.now());
+  /** The second click of the double click that opened the form chooses nothing of it. */
+  const swallow = (event: MouseEvent): void => {
+    if (event.detail < 2 || event.timeStamp - openedAt > DOUBLE_CLICK_MS) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
   return (
     <FormProvider {...form}>
       <form
         noValidate
+        onClickCapture={swallow}
         onSubmit={(event) => void form.handleSubmit((values) => onSubmit(values))(event)}
         className="flex flex-col gap-4"
       >
@@ -125,6 +133,32 @@ export function TextField({ name, label, say, type = 'text', ...rest }: TextFiel
   return (
     <Field label={label} say={say} error={error}>
       <Input name={name} type={type} isInvalid={error !== undefined} {...rest} />
+    </Field>
+  );
+}
+
+function Area({ name, isInvalid, rows }: { name: string; isInvalid: boolean; rows: number }) {
+  const { register } = useFormContext();
+  const id = useFieldId();
+  return (
+    <textarea
+      id={id}
+      rows={rows}
+      {...register(name)}
+      spellCheck={false}
+      aria-invalid={isInvalid}
+      aria-describedby={`${id}-say`}
+      className={`${CONTROL} h-auto! py-1.5`}
+    />
+  );
+}
+
+/** Lines of text of the form around it. */
+export function LinesField({ name, label, say, rows }: NamedProps & { readonly rows: number }) {
+  const error = useError(name);
+  return (
+    <Field label={label} say={say} error={error}>
+      <Area name={name} isInvalid={error !== undefined} rows={rows} />
     </Field>
   );
 }

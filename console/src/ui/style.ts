@@ -12,3 +12,6 @@ export const styleNonce = (): string | undefined => {
 export const CONTROL =
   'h-8 w-full min-w-0 rounded-md border border-line bg-surface px-2 text-ink placeholder:text-soft ' +
   'aria-invalid:border-bad disabled:opacity-50';
+
+/** The longest time between two clicks that are one double click, as systems have it at most. */
+export const DOUBLE_CLICK_MS = 900;

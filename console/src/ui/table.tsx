@@ -8,13 +8,21 @@ import {
   type Row,
 } from '@tanstack/react-table';
 import { ArrowDown, ArrowUp, Download } from './icons/icons.tsx';
-import { useMemo, useRef, useState, type ReactNode, type KeyboardEvent } from 'react';
+import {
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+} from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { classes, CONTROL } from './style.ts';
 import { shell } from '../texts/shell.ts';
 import { Button } from './button.tsx';
 import { Empty, ProblemNote, Skeleton } from './states.tsx';
-import { csvOf } from './csv.ts';
+import { BOM, csvOf } from './csv.ts';
 import { useSaving } from './download.tsx';
 
 /** One column: what it is called, the value that it sorts, filters and exports by, and how it is shown. */
@@ -24,8 +32,10 @@ export interface Column<Item> {
   readonly value: (item: Item) => string | number | boolean | null | undefined;
   /** Left out: the value as text. */
   readonly show?: (item: Item) => ReactNode;
-  /** Numbers and money stand at the right. */
+  /** Numbers and money stand at the right, and are never cut. */
   readonly isNumber?: boolean;
+  /** Never cut, as times and buttons: the column gets as wide as they are. */
+  readonly isWhole?: boolean;
   /** Share of the width; 1 where left out. */
   readonly share?: number;
 }
@@ -51,7 +61,7 @@ function Head<Item>({ columns, template, sorting, onSort }: HeadProps<Item>) {
       className="sticky top-0 z-10 grid border-b border-line bg-sunken"
       style={{ gridTemplateColumns: template }}
     >
-      {columns.map(({ id, name, isNumber }) => {
+      {columns.map(({ id, name, isNumber }, at) => {
         const sorted = sorting.find((sort) => sort.id === id);
         const direction = sorted === undefined ? undefined : sorted.desc ? 'desc' : 'asc';
         return (
@@ -66,12 +76,14 @@ function Head<Item>({ columns, template, sorting, onSort }: HeadProps<Item>) {
               onClick={() => onSort(id)}
               className={classes(
                 'inline-flex min-w-0 items-center gap-1',
-                'truncate text-[13px] font-medium text-soft hover:text-ink',
+                'text-[13px] font-medium text-soft hover:text-ink',
               )}
             >
-              {name}
-              {direction === 'asc' && <ArrowUp aria-hidden className="size-3" />}
-              {direction === 'desc' && <ArrowDown aria-hidden className="size-3" />}
+              <span data-column={at} data-whole className="truncate">
+                {name}
+              </span>
+              {direction === 'asc' && <ArrowUp aria-hidden className="size-3 shrink-0" />}
+              {direction === 'desc' && <ArrowDown aria-hidden className="size-3 shrink-0" />}
             </button>
           </div>
         );
@@ -110,13 +122,15 @@ function Line<Item>({ id, columns, item, at, isActive, canOpen, onChoose }: Line
         transform: `translateY(${String(at.start)}px)`,
       }}
     >
-      {columns.map(({ id: column, value, show, isNumber }) => (
+      {columns.map(({ id: column, value, show, isNumber, isWhole }, at) => (
         <div
           key={column}
           role="gridcell"
+          data-column={at}
+          data-whole={isNumber === true || isWhole === true ? true : undefined}
           className={classes('min-w-0 truncate px-3', isNumber === true && 'text-right')}
         >
-          {show === undefined ? String(value(item) ?? '–') : show(item)}
+          {show === undefined ? <bdi>{String(value(item) ?? '–')}</bdi> : show(item)}
         </div>
       ))}
     </div>
@@ -152,12 +166,57 @@ interface DataTableProps<Item> {
 const FEW = 3;
 
 /** Pixels that a column has at least, and those for a share of 1. */
-const LEAST_WIDTH = 72;
-const WIDTH = 112;
+const LEAST_WIDTH = 64;
+const WIDTH = 92;
 
-/** Head and rows are grids of their own: they line up as no content widens a column. */
-const widthsOf = <Item,>(columns: readonly Column<Item>[]) => {
-  const widths = columns.map(({ share = 1 }) => Math.max(LEAST_WIDTH, Math.round(share * WIDTH)));
+/** Beside the text of a cell: its padding and, in the head, the arrow. */
+const HEAD_ROOM = 40;
+/** Pixels up to which a column grows by its name, a figure, a time or buttons, and by any other text. */
+const WHOLE_MAX = 320;
+const TEXT_MAX = 150;
+
+/** The same widths, or those that hold what is cut now. */
+const widened = (before: ReadonlyMap<number, number>, grid: HTMLDivElement): ReadonlyMap<number, number> => {
+  const next = new Map(before);
+  for (const element of grid.querySelectorAll<HTMLElement>('[data-column]')) {
+    const { scrollWidth, clientWidth, dataset, tagName } = element;
+    if (scrollWidth <= clientWidth) continue;
+    const at = Number(dataset['column']);
+    const most = 'whole' in dataset ? WHOLE_MAX : TEXT_MAX;
+    const wanted = Math.min(most, scrollWidth + (tagName === 'SPAN' ? HEAD_ROOM : 1));
+    next.set(at, Math.max(next.get(at) ?? 0, wanted));
+  }
+  return [...next].some(([at, wanted]) => wanted !== before.get(at)) ? next : before;
+};
+
+/**
+ * Pixels by column that its name and its cells need, as far as they were drawn. They only grow, so that nothing
+ * moves to and fro while one scrolls.
+ */
+const useWholeWidths = (
+  place: RefObject<HTMLDivElement | null>,
+  rows: unknown,
+  drawn: unknown,
+): ReadonlyMap<number, number> => {
+  const [widths, widen] = useState<ReadonlyMap<number, number>>(new Map());
+  useLayoutEffect(() => {
+    const grid = place.current;
+    if (grid === null) return undefined;
+    const look = (): void => widen((before) => widened(before, grid));
+    look();
+    const watch = new ResizeObserver(look);
+    watch.observe(grid);
+    return () => watch.disconnect();
+    // a column that got wider may have taken the room of another
+  }, [place, rows, drawn, widths]);
+  return widths;
+};
+
+/** Head and rows are grids of their own: they line up as no content widens a column by itself. */
+const widthsOf = <Item,>(columns: readonly Column<Item>[], whole: ReadonlyMap<number, number>) => {
+  const widths = columns.map(({ share = 1 }, at) =>
+    Math.max(LEAST_WIDTH, Math.round(share * WIDTH), whole.get(at) ?? 0),
+  );
   return {
     template: columns
       .map(({ share = 1 }, index) => `minmax(${String(widths[index])}px, ${String(share)}fr)`)
@@ -209,6 +268,7 @@ function TableBar({ label, filter, onFilter, hasFilter, rows, onSave, isSaving, 
 }
 
 const shownCsv = <Item,>(columns: readonly Column<Item>[], rows: readonly Row<Item>[]): string =>
+  BOM +
   csvOf(
     columns.map(({ name }) => name),
     rows.map((row) => columns.map(({ value }) => value(row.original))),
@@ -288,7 +348,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
     event.preventDefault();
     onOpen?.(row.original);
   };
-  const { template, minWidth } = widthsOf(columns);
+  const { template, minWidth } = widthsOf(columns, useWholeWidths(place, rows, virtual.getVirtualItems()));
   const shown = () => shownCsv(columns, rows);
   const saving = useSaving();
   if (items === undefined) return <Skeleton lines={6} className="h-8" />;

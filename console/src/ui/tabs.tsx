@@ -1,5 +1,5 @@
 import { Tabs as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { useLayoutEffect, useRef, type ReactNode, type RefObject } from 'react';
 
 export interface Tab {
   readonly id: string;
@@ -21,8 +21,23 @@ const TAB =
   'rounded-t focus-visible:-outline-offset-2 ' +
   'data-[state=active]:border-accent data-[state=active]:text-ink';
 
+/** Where the names do not fit beside each other, the chosen one is scrolled to. */
+const useSeenTab = (value: string | undefined): RefObject<HTMLDivElement | null> => {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const chosen = list.current?.querySelector<HTMLElement>('[data-state=active]');
+    if (list.current === null || chosen === null || chosen === undefined) return;
+    const { left, right } = list.current.getBoundingClientRect();
+    const at = chosen.getBoundingClientRect();
+    if (at.right > right) list.current.scrollLeft += at.right - right;
+    if (at.left < left) list.current.scrollLeft -= left - at.left;
+  }, [value]);
+  return list;
+};
+
 /** Parts of which one is shown; only that one is rendered. */
 export function Tabs({ label, tabs, value, onChange }: TabsProps) {
+  const list = useSeenTab(value);
   const chosen = value === undefined ? { defaultValue: tabs[0]?.id ?? '' } : { value };
   return (
     <Radix.Root
@@ -30,7 +45,7 @@ export function Tabs({ label, tabs, value, onChange }: TabsProps) {
       {...(onChange === undefined ? {} : { onValueChange: onChange })}
       className="min-w-0"
     >
-      <Radix.List aria-label={label} className="mb-4 flex overflow-x-auto border-b border-line">
+      <Radix.List ref={list} aria-label={label} className="mb-4 flex overflow-x-auto border-b border-line">
         {tabs.map(({ id, name }) => (
           <Radix.Trigger key={id} value={id} className={TAB}>
             {name}

@@ -4,6 +4,7 @@ import { shell } from '../texts/shell.ts';
 import { Button } from './button.tsx';
 import { shortText } from './decimal.ts';
 import { classes } from './style.ts';
+import { timeIn, useZone } from './zone.ts';
 
 /** Puts a text on the clipboard. */
 export function Copy({ text, name = shell.copy }: { text: string; name?: string }) {
@@ -73,16 +74,14 @@ export function Money({ amount, currency, isMarked, isShort }: MoneyProps) {
   );
 }
 
-const SHOWN = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
-
-/** A time in the reader's zone; UTC stands in its title. */
-export function Time({ at, isDay }: { at: string | null | undefined; isDay?: boolean }) {
+/** A time in the zone that the reader chose; UTC stands in its title. */
+export function Time({ at, isDay = false }: { at: string | null | undefined; isDay?: boolean }) {
+  const zone = useZone();
   const time = at === null || at === undefined ? Number.NaN : Date.parse(at);
   if (Number.isNaN(time)) return <span className="text-soft">–</span>;
   return (
     <time dateTime={at ?? ''} title={`${new Date(time).toISOString()} (UTC)`} className="whitespace-nowrap">
-      {(isDay === true ? DAY : SHOWN).format(time)}
+      {timeIn(time, zone, isDay)}
     </time>
   );
 }

@@ -41,7 +41,7 @@ const oneRound = async (world: World, key: string): Promise<Round> => {
     const first = await timedFirstResult(page, 'Invoice');
     await page.waitForLoadState('networkidle');
     const withResultBytes = await bytesRead(page);
-    await page.getByRole('button', { name: 'Other document' }).click();
+    await page.getByRole('button', { name: 'Replace document' }).click();
     const second = await timedFirstResult(page, 'Invoice');
     return { signInMs, firstBytes, withResultBytes, first, second };
   } finally {

@@ -102,7 +102,7 @@ describe('the audit page', () => {
       const time = Date.parse(at);
       return new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
     }, times[2]!);
-    await page.getByLabel('Exact time (yours)').fill(local);
+    await page.getByLabel('Exact time (UTC)').fill(local);
     await at(2);
     await page.getByRole('button', { name: 'Now' }).click();
     await at(5);

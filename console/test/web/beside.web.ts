@@ -62,7 +62,7 @@ describe('side by side in the playground', () => {
         });
       });
       await page.getByRole('tab', { name: 'Compare' }).click();
-      await page.getByRole('button', { name: 'Read again so' }).click();
+      await page.getByRole('button', { name: 'Run with these settings' }).click();
       await page.getByText(/^1 of \d+ values differ\.$/).waitFor();
       const table = page.getByRole('region', { name: 'Two readings side by side' });
       expect(await table.getByRole('columnheader').allInnerTexts()).to.satisfy(

@@ -110,7 +110,7 @@ describe('the page of evaluations', () => {
     await quire.api.decideReview({ path: { review_id }, body });
 
     const page = await world.open('/evaluations?tab=sets', { key });
-    await page.getByRole('button', { name: 'Make a set of reviews' }).click();
+    await page.getByRole('button', { name: 'New set from reviews' }).click();
     await page.getByLabel('Name').fill('Decided');
     expect(await axeFindings(page)).to.deep.equal([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Make the set' }).click();

@@ -80,10 +80,10 @@ describe('the first minute', () => {
   });
 
   it('reads the same document by a schema of one’s own, and then has nothing more to ask', async () => {
-    await page.getByRole('button', { name: 'Give your schema' }).click();
+    await page.getByRole('button', { name: 'Use my schema' }).click();
     const own = JSON.stringify({ type: 'object', properties: { iban: { type: 'string' } } });
     await page.locator('[role=dialog] .cm-content').fill(own);
-    await page.getByRole('button', { name: 'Read by it' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Run' }).click();
     await page.locator('button[data-value="/grand_total"]').waitFor({ state: 'detached' });
     await page.locator('button[data-value="/iban"]').waitFor();
     await page.getByRole('heading', { name: 'Next', exact: true }).waitFor({ state: 'hidden' });

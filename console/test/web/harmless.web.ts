@@ -47,7 +47,7 @@ describe('a document full of scripts, handlers and links', () => {
   after(() => world.close());
 
   const give = async (name: string, mimeType: string, buffer: Buffer): Promise<void> => {
-    const other = page.getByRole('button', { name: 'Other document' });
+    const other = page.getByRole('button', { name: 'Replace document' });
     if ((await other.count()) > 0) await other.click();
     await page.locator('input[type=file]').setInputFiles({ name, mimeType, buffer });
     await page.getByRole('button', { name: 'Run', exact: true }).click();

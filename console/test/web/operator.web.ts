@@ -84,6 +84,38 @@ describe('the pages of an operator', () => {
     expect(await axeFindings(page)).to.deep.equal([]);
   });
 
+  it('say who a tenant is on its statements, and that it goes with the tenant', async () => {
+    const tenant_id = 'billed';
+    await world.tenant(tenant_id, 1_000);
+    const month = new Date().toISOString().slice(0, 7);
+    const page = await world.open(`/statements/${tenant_id}/${month}`);
+    await page.getByRole('link', { name: 'Billing details' }).click();
+    await page.getByText('statements and receipts show the tenant ID').waitFor();
+    const save = page.getByRole('button', { name: 'Save details' });
+    await save.click();
+    await page.getByText('This is needed.').waitFor();
+    await page.getByLabel('Legal name').fill('Larkspur Ltd');
+    await page.getByLabel('Address').fill('1 Harbour Road\n\nExampletown');
+    await save.click();
+    await page.getByRole('alert').getByText('address').waitFor();
+    await page.getByLabel('Address').fill('1 Harbour Road\nExampletown');
+    await page.getByLabel('VAT ID').fill('DE123456789');
+    await save.click();
+    await page.getByText('Last changed').waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await page.goto(`${world.url}/app/statements/${tenant_id}/${month}`);
+    await page.getByText('Larkspur Ltd').waitFor();
+    await page.getByText('VAT ID DE123456789').waitFor();
+    await world.admin.api.eraseTenant({ path: { tenant_id } });
+    await page.goto(`${world.url}/app/tenants/${tenant_id}?tab=billing`);
+    await page.getByText('The details were erased with the tenant.').waitFor();
+    expect(await page.getByLabel('Legal name').inputValue()).to.equal('');
+    await page.goto(`${world.url}/app/statements/${tenant_id}/${month}`);
+    await page.getByText('The texts of this tenant were erased.').waitFor();
+    expect(await page.getByText('Larkspur').count()).to.equal(0);
+    expect(faults(page)).to.deep.equal([]);
+  });
+
   it('refund a sale by the keyboard alone', async () => {
     await world.tenant('keyboard', 5_000);
     const page = await world.open('/tenants/keyboard');
@@ -100,6 +132,26 @@ describe('the pages of an operator', () => {
     await page.getByText('Booked', { exact: true }).waitFor();
     const { balance_credits } = await world.admin.api.getBalance({ path: { tenant_id: 'keyboard' } });
     expect(balance_credits).to.equal(0);
+    expect(faults(page)).to.deep.equal([]);
+  });
+
+  it('keep the first choice of a refund where a double click opened it', async () => {
+    await world.tenant('double', 5_000);
+    const page = await world.open('/tenants/double');
+    await page.getByRole('tab', { name: 'Sales and refunds' }).click();
+    const row = page.getByRole('grid', { name: 'Sales and refunds' }).getByRole('row').last();
+    const dialog = page.getByRole('dialog');
+    for (const x of [30, 400, 700]) {
+      await row.dblclick({ position: { x, y: 12 } });
+      await dialog.getByText('Still refundable').waitFor();
+      expect(await dialog.getByLabel('Everything that is left').isChecked(), String(x)).to.equal(true);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    }
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    await dialog.getByRole('grid').getByRole('row').last().dblclick();
+    await dialog.getByLabel('Everything that is left').waitFor();
+    expect(await dialog.getByLabel('Everything that is left').isChecked()).to.equal(true);
     expect(faults(page)).to.deep.equal([]);
   });
 

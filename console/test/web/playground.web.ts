@@ -158,7 +158,7 @@ describe('the playground', () => {
     const table = page.getByRole('table', { name: 'line_items' });
     await table.getByRole('columnheader', { name: 'unit_price' }).waitFor();
     const first = table.locator('button[data-value="/line_items/0/description"]');
-    const certainty = page.getByRole('tooltip').getByText(/^Confidence \d+ %, p\. 1$/);
+    const certainty = page.getByRole('tooltip').getByText(/^Confidence \d+ %, found [a-z ]+, p\. 1$/);
     // Whatever scrolls closes a hint, and the page scrolls to what takes the focus.
     const isShown = async (): Promise<boolean> => {
       await first.blur();

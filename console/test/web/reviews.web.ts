@@ -239,7 +239,7 @@ describe('the page of a review', () => {
     ]);
     await page.getByRole('link', { name: '.pdf' }).first().click();
     await page.getByText('The document cannot be read').waitFor();
-    await page.getByRole('button', { name: 'Open again' }).click();
+    await page.getByRole('button', { name: 'Reopen' }).click();
     await until(async () => (await review()).generation === 2);
     expect(faults(page)).to.deep.equal([]);
     await page.context().close();
@@ -295,14 +295,14 @@ describe('the page of a review', () => {
     const bea = await show(other.key);
     await bea.clock.install();
     await bea.reload();
-    await bea.getByText('web has this document').waitFor();
+    await bea.getByText(/web\u2069 has this document/).waitFor();
     await page.goto('about:blank');
     await until(async () => (await holder()) === undefined);
     await bea.clock.fastForward(10_000);
-    await bea.getByText('web has this document').waitFor({ state: 'hidden' });
+    await bea.getByText(/web\u2069 has this document/).waitFor({ state: 'hidden' });
     expect(await holder()).to.equal(other.key_id);
     await page.goBack();
-    await page.getByText('Bea has this document').waitFor();
+    await page.getByText(/Bea\u2069 has this document/).waitFor();
     await page.context().close();
     await bea.context().close();
   });
@@ -311,8 +311,8 @@ describe('the page of a review', () => {
     const { page, show, review, tenantId, key } = await opened('two-people');
     const other = await world.admin.api.createApiKey({ body: { tenant_id: tenantId, name: 'Bea' } });
     const bea = await show(other.key);
-    await bea.getByText('web has this document').waitFor();
-    const done = bea.getByRole('button', { name: 'Done' });
+    await bea.getByText(/web\u2069 has this document/).waitFor();
+    const done = bea.getByRole('button', { name: 'Submit' });
     expect(await done.isDisabled()).to.equal(true);
     await bea.keyboard.press('Control+Enter');
     expect(await axeFindings(bea)).to.deep.equal([]);
@@ -322,11 +322,11 @@ describe('the page of a review', () => {
     await page.context().close();
     await bea.clock.install();
     await bea.reload();
-    await bea.getByText('web has this document').waitFor();
+    await bea.getByText(/web\u2069 has this document/).waitFor();
     await world.stop();
     await world.startAgain(clockAhead(REVIEW_LEASE_MS));
     await bea.clock.fastForward(REVIEW_LEASE_MS);
-    await bea.getByText('web has this document').waitFor({ state: 'hidden' });
+    await bea.getByText(/web\u2069 has this document/).waitFor({ state: 'hidden' });
     for (const value of ['A', 'B', 'C']) {
       await bea.keyboard.type(value);
       await bea.keyboard.press('Enter');
@@ -338,9 +338,9 @@ describe('the page of a review', () => {
     // whoever comes back sees what was decided, and changes nothing
     const again = await show(key);
     await again.getByText('Decided at').waitFor();
-    expect(await again.getByRole('button', { name: 'Done' }).count()).to.equal(0);
-    await again.getByRole('button', { name: 'Open again' }).click();
-    await again.getByRole('button', { name: 'Done' }).waitFor();
+    expect(await again.getByRole('button', { name: 'Submit' }).count()).to.equal(0);
+    await again.getByRole('button', { name: 'Reopen' }).click();
+    await again.getByRole('button', { name: 'Submit' }).waitFor();
     await again.context().close();
   });
 });

@@ -13,8 +13,8 @@ const only = process.argv.slice(2);
 const folder = process.env['SHOTS_DIR'] ?? 'data/shots';
 
 const LOOKS: Readonly<Record<string, PageOptions>> = {
-  light: { theme: 'light' },
-  dark: { theme: 'dark' },
+  light: { theme: 'light', width: 1440, height: 900 },
+  dark: { theme: 'dark', width: 1440, height: 900 },
   narrow: { theme: 'light', width: 390, height: 844 },
 };
 

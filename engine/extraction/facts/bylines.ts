@@ -1,7 +1,8 @@
 import { withoutEnd } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
 import { folded, nameWords } from '../fields/words.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding, Signed } from '../finding.ts';
+import type { Generator } from '../../ports/why.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import parts from '../lexicon/parts.json' with { type: 'json' };
 import { headOf } from '../parts/head.ts';
@@ -188,11 +189,20 @@ const findingAt = (segment: Segment, from: number, text: string): Finding => ({
  * What the document as a whole says of a field: a message's header, a letter's or a paper's parts. undefined
  * where the field asks for no such part.
  */
-export const factFor = (field: Field, source: Source): Fact | undefined =>
-  mailFact(field, source) ?? bylineFact(field, source);
+export const factFor = (field: Field, source: Source): SignedFact | undefined =>
+  signedFact('mail', source, mailFact(field, source)) ??
+  signedFact('byline', source, bylineFact(field, source));
+
+/** A fact whose findings say what found them. */
+export interface SignedFact {
+  readonly findings: readonly Signed[];
+}
+
+const signedFact = (by: Generator, { without }: Source, fact: Fact | undefined): SignedFact | undefined =>
+  fact && without?.has(by) !== true ? { findings: fact.findings.map((one) => ({ ...one, by })) } : undefined;
 
 /** A fact of several values as one text. */
-export function joinedFact({ findings }: Fact): Finding | undefined {
+export function joinedFact({ findings }: SignedFact): Signed | undefined {
   const [first, ...others] = findings;
   if (first === undefined || others.length === 0) return first;
   const text = findings.map((one) => (typeof one.value === 'string' ? one.value : one.text)).join(', ');

@@ -45,7 +45,7 @@ const groundAsCited = (cited: readonly ValueCitation[], schema: JsonObject): Gro
       .map(({ path }) => byPath.get(path) ?? { ...UNPLACED, path });
 };
 
-const UNPLACED = { text: '', page: null, bbox: null, confidence: 0, grounding: 'none' } as const;
+const UNPLACED = { text: '', page: null, bbox: null, confidence: 0, grounding: 'none', by: 'model' } as const;
 
 interface Told {
   readonly value: JsonObject;

@@ -95,7 +95,7 @@ const UNPLACED = 0.5;
 
 const unplaced = ({ path }: Leaf, grounding: 'derived' | 'none'): ValueCitation => ({
   ...{ path, text: '', page: null, bbox: null },
-  ...{ confidence: grounding === 'none' ? 0 : UNPLACED, grounding },
+  ...{ confidence: grounding === 'none' ? 0 : UNPLACED, grounding, by: 'model' },
 });
 
 const citationOf = ({
@@ -105,6 +105,7 @@ const citationOf = ({
 }: Chosen): ValueCitation => ({
   ...{ path, text, page: pageOf(segment.page, words), bbox: boxAround(words), confidence },
   grounding: grade ?? (exactness >= EXACT ? 'exact' : 'normalised'),
+  by: 'model',
 });
 
 function occurrencesOf({ value }: Leaf, indexed: Indexed): readonly Occurrence[] {

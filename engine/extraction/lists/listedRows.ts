@@ -1,51 +1,145 @@
 import { once } from '../../kernel/once.ts';
+import type { Generator, Outcome } from '../../ports/why.ts';
+import { authorRows, factFor } from '../facts/bylines.ts';
 import type { Field } from '../fields/fields.ts';
+import { findingOf, type Finding, type Signed } from '../finding.ts';
 import { gridRows } from '../grids/gridRows.ts';
-import { citedRows } from './citedWorks.ts';
+import { contactList } from '../parts/contacts.ts';
+import { listInProse } from '../prose/proseValues.ts';
+import { LABELLED, ranked } from '../ranking.ts';
+import { tickedChoices } from '../singles/ticked.ts';
+import { citedRows, citedWorks } from './citedWorks.ts';
 import { datedEntries } from './datedEntries.ts';
-import { labelledRows } from './labelledLists.ts';
+import { labelledRows, listedTexts } from './labelledLists.ts';
 import { numberedRows } from './numberedRows.ts';
 import { recordRows } from './recordRows.ts';
 import type { Listed } from './rowMembers.ts';
+import type { SignedRow } from './rowValues.ts';
 import type { Source } from '../source.ts';
 import { typedLines } from './typedLines.ts';
 import { statementMembers, statementRows } from '../statements/statementRows.ts';
 import { findRows, type RowFindings } from '../tables/rowValues.ts';
+import { findTexts } from '../texts.ts';
+
+/** A way to the items of a list: undefined where it says nothing, so that the next is tried. */
+interface ListWay<Item> {
+  readonly by: Generator;
+  readonly find: () => readonly Item[] | undefined;
+}
+
+/** What a way of a list came to: how many items it found. */
+export interface TriedWay {
+  readonly by: Generator;
+  readonly items: number;
+  readonly outcome: Outcome;
+}
+
+/** The items of a list, and the ways that they were looked for in. */
+export interface ListItems<Item> {
+  readonly items: readonly Item[];
+  readonly tried: readonly TriedWay[];
+}
+
+/** Tries the ways in their order; the first that says something decides. */
+function firstOf<Item, As>(
+  ways: readonly ListWay<Item>[],
+  { without }: Source,
+  sign: (item: Item, by: Generator) => As,
+): ListItems<As> {
+  const tried: TriedWay[] = [];
+  let found: readonly As[] | undefined;
+  for (const { by, find } of ways.filter((way) => without?.has(way.by) !== true)) {
+    if (found !== undefined) tried.push({ by, items: 0, outcome: 'too_late' });
+    else {
+      found = find()?.map((item) => sign(item, by));
+      const items = found?.length ?? 0;
+      tried.push({ by, items, outcome: items > 0 ? 'won' : 'empty' });
+    }
+  }
+  return { items: found ?? [], tried };
+}
+
+const someOf = <Item>(items: readonly Item[] | undefined): readonly Item[] | undefined =>
+  items === undefined || items.length === 0 ? undefined : items;
+
+/** A row whose findings one way made. */
+export const signedRow = (row: RowFindings, by: Generator): SignedRow =>
+  new Map([...row].map(([pointer, finding]) => [pointer, { ...finding, by }]));
 
 /** Amounts of goods: their columns are told by arithmetic too. */
 const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_total']);
 
-/** The rows of a list, by the way that answers it best. */
-export function listedRows(listed: Listed, source: Source): readonly RowFindings[] {
+/** The rows of a list. Members of a financial statement have one way alone. */
+export function listedRows(listed: Listed, source: Source): ListItems<SignedRow> {
   const members = statementMembers(listed.fields);
-  if (members !== undefined) return statementRows(listed, members, source);
-  const cited = citedRows(listed, source);
-  if (cited.length > 0) return cited;
-  for (const way of waysFor(listed)) {
-    const rows = way(listed, source);
-    if (rows.length > 0) return rows;
-  }
-  return [];
+  const ways: readonly ListWay<RowFindings>[] =
+    members === undefined
+      ? rowWays(listed).map(({ by, rows }) => ({ by, find: () => someOf(rows(listed, source)) }))
+      : [{ by: 'statements', find: () => statementRows(listed, members, source) }];
+  return firstOf(ways, source, signedRow);
 }
 
-/** Rows that hold rows are told by tables alone: other ways know of no groups. */
-function waysFor({
-  fields,
-  outer,
-}: Listed): readonly ((listed: Listed, source: Source) => readonly RowFindings[])[] {
-  if (outer.size > 0) return [byGrids];
-  const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  return goods >= 2
-    ? [byLines, byGrids]
-    : [byGrids, byRecords, datedEntries, byLines, byLabel, byNumbers, typedLines];
+interface RowWay {
+  readonly by: Generator;
+  readonly rows: (listed: Listed, source: Source) => readonly RowFindings[];
 }
 
 const rowsFor = once((source: Source) => once((fields: readonly Field[]) => findRows(fields, source)));
 const recordsFor = once((source: Source) => once((fields: readonly Field[]) => recordRows(fields, source)));
 
-const byLines = ({ fields }: Listed, source: Source): readonly RowFindings[] => rowsFor(source)(fields);
-const byRecords = ({ fields }: Listed, source: Source): readonly RowFindings[] => recordsFor(source)(fields);
-const byGrids = (listed: Listed, source: Source): readonly RowFindings[] => gridRows(listed, source).rows;
-const byLabel = (listed: Listed, source: Source): readonly RowFindings[] => labelledRows(listed, source);
-const byNumbers = ({ fields }: Listed, source: Source): readonly RowFindings[] =>
-  numberedRows(fields, source);
+const WORKS: RowWay = { by: 'references', rows: citedRows };
+const TABLES: RowWay = { by: 'tables', rows: (listed, source) => gridRows(listed, source).rows };
+const LINES: RowWay = { by: 'lines', rows: ({ fields }, source) => rowsFor(source)(fields) };
+const OTHERS: readonly RowWay[] = [
+  { by: 'records', rows: ({ fields }, source) => recordsFor(source)(fields) },
+  { by: 'entries', rows: datedEntries },
+  LINES,
+  { by: 'listed', rows: labelledRows },
+  { by: 'numbered', rows: ({ fields }, source) => numberedRows(fields, source) },
+  { by: 'programme', rows: typedLines },
+];
+
+/** Rows that hold rows are told by tables alone: other ways know of no groups. */
+function rowWays({ fields, outer }: Listed): readonly RowWay[] {
+  if (outer.size > 0) return [WORKS, TABLES];
+  const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
+  return goods >= 2 ? [WORKS, LINES, TABLES] : [WORKS, TABLES, ...OTHERS];
+}
+
+/** The same with the authors of a paper before all else. */
+export function listOfRows(listed: Listed, source: Source): ListItems<SignedRow> {
+  const authors = firstOf(
+    [{ by: 'byline', find: () => someOf(authorRows(listed, source)) }],
+    source,
+    signedRow,
+  );
+  return authors.items.length > 0 ? authors : listedRows(listed, source);
+}
+
+const signedFinding = (finding: Finding, by: Generator): Signed => ({ ...finding, by });
+
+/** The values of a list of texts, numbers or days. */
+export function listedValues(field: Field, source: Source): ListItems<Signed> {
+  const fact = factFor(field, source);
+  const by = fact?.findings[0]?.by ?? 'mail';
+  let texts: readonly Finding[] | undefined;
+  const isText = field.type === 'string' && field.kind === 'text' && source.without?.has('listed') !== true;
+  const ways: readonly ListWay<Finding>[] = [
+    { by: 'boxes', find: () => tickedChoices(field, source) },
+    { by, find: () => fact?.findings },
+    { by: 'references', find: () => someOf(citedWorks(field, source)) },
+    { by: 'clauses', find: () => (field.type === 'string' ? someOf(listInProse(field, source)) : undefined) },
+    { by: 'listed', find: () => someOf((texts = isText ? listedTexts(field, source) : undefined)) },
+    { by: 'concepts', find: () => (texts === undefined ? someOf(allOf(field, source)) : undefined) },
+    { by: 'contacts', find: () => someOf(contactList(field, source)) },
+  ];
+  return firstOf(ways, source, signedFinding);
+}
+
+function allOf(field: Field, source: Source): readonly Finding[] {
+  if (field.kind === 'text' || field.kind === 'party') return findTexts(field, source);
+  return ranked(field, source)
+    .filter(({ score }) => score >= LABELLED)
+    .sort((a, b) => a.candidate.segment.index - b.candidate.segment.index)
+    .map(({ candidate, score }) => findingOf(candidate, { label: score, margin: 0.2, agreement: 0 }));
+}

@@ -2,7 +2,7 @@ import type { EvidenceKind } from '../finding.ts';
 import { coerced, isInexact } from '../fields/coerced.ts';
 import type { Called, Field, RowsByName, SchemaNode } from '../fields/fields.ts';
 import { labelWords } from '../fields/words.ts';
-import { textFinding, type Finding } from '../finding.ts';
+import { signed, textFinding, type Finding, type Signed } from '../finding.ts';
 import type { Pair } from '../form/pair.ts';
 import { cellValue } from '../grids/cellValues.ts';
 import { cellsIn, type Grid } from '../grids/grid.ts';
@@ -61,7 +61,7 @@ function entriesOf({ field, item }: MapNode, { source, cite }: Filling): readonl
 
 function rowsByName({ key, columns, called }: RowsByName, source: Source) {
   const members = new Map<string, SchemaNode>([[key.pointer, { kind: 'leaf', field: key }], ...columns]);
-  return listedRows(listed(members, called), source);
+  return listedRows(listed(members, called), source).items;
 }
 
 interface Place {
@@ -73,7 +73,7 @@ interface Place {
 
 function listValue(
   field: Field,
-  findings: readonly Finding[],
+  findings: readonly Signed[],
   { at, cite, isSingle = false }: Place,
 ): readonly Json[] | undefined {
   const values: Json[] = [];
@@ -108,7 +108,7 @@ export function nestedValue(
 /** An entry of a map: the label that names it, and its value. */
 interface MapEntry {
   readonly name: string;
-  readonly finding: Finding;
+  readonly finding: Signed;
 }
 
 /** A heading must name the map so well. */
@@ -129,7 +129,8 @@ function mapEntries(map: Field, item: Field | undefined, source: Source): readon
     const isName = name !== '' && name.length <= NAME_CHARACTERS_MAX && KINDS.has(pair.kind);
     if (!isName || entries.has(name) || entries.size >= ENTRIES_MAX) continue;
     const score = headingScore(map, pair);
-    const finding = score < NAMED ? undefined : findingAt(pair, { item, source, score });
+    const finding =
+      score < NAMED ? undefined : signed('labels', source, () => findingAt(pair, { item, source, score }));
     if (finding !== undefined) entries.set(name, { name, finding });
   }
   return [...entries.values()];
@@ -164,7 +165,7 @@ function tableValues(
   { phrases, description }: Called,
   field: Field,
   source: Source,
-): readonly (readonly Finding[])[] {
+): readonly (readonly Signed[])[] {
   const names = { phrases, about: description === '' ? [] : [labelWords(description)] };
   const grids = gridsOf(source.document);
   const scored = grids.map((grid) => ({ grid, score: titleScore(names, grid) }));
@@ -189,9 +190,11 @@ interface Read {
   readonly label: number;
 }
 
-function valuesIn(grid: Grid, field: Field, { source, label }: Read): readonly (readonly Finding[])[] {
+function valuesIn(grid: Grid, field: Field, { source, label }: Read): readonly (readonly Signed[])[] {
   const reading = { source, evidence: { label, margin: 0.2, agreement: 0 } };
   return grid.rows
-    .map((row) => cellsIn(row).flatMap((cell) => cellValue(field, cell, reading) ?? []))
+    .map((row) =>
+      cellsIn(row).flatMap((cell) => signed('tables', source, () => cellValue(field, cell, reading)) ?? []),
+    )
     .filter(({ length }) => length > 0);
 }

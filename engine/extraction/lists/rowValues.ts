@@ -1,16 +1,18 @@
 import type { Word } from '../../document/document.ts';
 import { coerced, isInexact } from '../fields/coerced.ts';
 import type { ObjectNode, SchemaNode } from '../fields/fields.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding, Signed } from '../finding.ts';
 import { innerOf, innerPrefix, type Members } from './rowMembers.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 
 /** `inexact`: what stands there are digits that no number holds. */
-export type Cite = (path: string, finding: Finding, inexact: boolean) => unknown;
+export type Cite = (path: string, finding: Signed, inexact: boolean) => unknown;
+
+/** A row whose findings say what found them. */
+export type SignedRow = ReadonlyMap<string, Signed>;
 
 interface Writing {
-  readonly rows: readonly RowFindings[];
+  readonly rows: readonly SignedRow[];
   readonly members: Members;
   /** JSON Pointer of what is written. */
   readonly at: string;
@@ -22,7 +24,7 @@ interface Writing {
 
 /** The values of a list from its flat rows: rows that hold rows are one where they say the same. */
 export function rowValues(
-  rows: readonly RowFindings[],
+  rows: readonly SignedRow[],
   { members, at, shapes }: Pick<Writing, 'members' | 'at' | 'shapes'>,
   cite: Cite,
 ): readonly JsonObject[] {
@@ -31,7 +33,7 @@ export function rowValues(
 
 /** The value of one row alone, at its own pointer; undefined where it holds nothing. */
 export const rowValue = (
-  row: RowFindings,
+  row: SignedRow,
   { members, at }: Pick<Writing, 'members' | 'at'>,
   cite: Cite,
 ): JsonObject | undefined => writtenRow({ rows: [row], members, at, prefix: '' }, cite);
@@ -48,7 +50,7 @@ function writtenRows({ rows, members, at, prefix, shapes }: Writing, cite: Cite)
 }
 
 /** The members of the shape that lacks nothing it requires, if one does, and of which most was found. */
-function bestShape(shapes: readonly ObjectNode[], rows: readonly RowFindings[], prefix: string): Members {
+function bestShape(shapes: readonly ObjectNode[], rows: readonly SignedRow[], prefix: string): Members {
   let best: { readonly members: Members; readonly rank: number } = { members: new Map(), rank: -1 };
   for (const { members, required } of shapes) {
     const isFound = ([, node]: readonly [string, SchemaNode]): boolean =>
@@ -66,11 +68,11 @@ const WHOLE = 1e6;
 
 /** Rows in a run whose own members are the same. */
 function groupsOf(
-  rows: readonly RowFindings[],
+  rows: readonly SignedRow[],
   members: Members,
   prefix: string,
-): readonly (readonly RowFindings[])[] {
-  const groups: RowFindings[][] = [];
+): readonly (readonly SignedRow[])[] {
+  const groups: SignedRow[][] = [];
   let before: string | undefined;
   for (const row of rows) {
     const said = JSON.stringify(
@@ -150,7 +152,7 @@ interface Place {
 
 function writtenLeaf(
   field: Extract<SchemaNode, { readonly kind: 'leaf' }>['field'],
-  finding: Finding | undefined,
+  finding: Signed | undefined,
   { at, cite }: Place,
 ): Json | undefined {
   const value = finding === undefined ? undefined : coerced(field, finding.value);
@@ -164,7 +166,7 @@ function writtenLeaf(
 /** The entries that one cell lists. */
 function writtenTexts(
   { pointer, field }: Extract<SchemaNode, { readonly kind: 'list' }>,
-  finding: Finding | undefined,
+  finding: Signed | undefined,
   { at, cite }: Place,
 ): Json | undefined {
   const values: Json[] = [];
@@ -183,7 +185,7 @@ const MARKS = [';', '•', '|', '/', ','] as const;
 const ENTRIES_MAX = 200;
 
 /** The entries that a cell lists, each with its words: "EN, DE" are two. A value that is no text is one. */
-export function entriesIn(finding: Finding, choices: readonly string[] = []): readonly Finding[] {
+export function entriesIn<F extends Finding>(finding: F, choices: readonly string[] = []): readonly F[] {
   if (choices.length > 0)
     return (typeof finding.value === 'string' ? finding.value : finding.text)
       .split(';')

@@ -5,7 +5,7 @@ import { termsIn, weightOf } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
-import type { Draft } from '../singles/values.ts';
+import type { Draft, Offering } from '../singles/values.ts';
 import { impliedBy, shapeOf, type Shape } from '../singles/shapes.ts';
 import { bicsIn, emailsIn, ibansIn, isFax, phonesIn, urlsIn, type Found } from '../values/identifiers.ts';
 import type { Source } from '../source.ts';
@@ -19,16 +19,16 @@ import { rangeOffers } from './ranges.ts';
  * What a document says by its parts rather than by labels: its head, the address and the signature of a letter,
  * the ends of a range, identifiers that show what they are, paragraphs that a heading opens.
  */
-export const partOffers = (field: Field, source: Source): readonly Draft[] => [
-  ...headOffers(field, source),
-  ...letterOffers(field, source),
-  ...rangeOffers(field, source),
-  ...identifierOffers(field, source),
-  ...contactOffers(field, source),
-  ...aboutOffers(field, source),
-  ...onlyOfKind(field, source),
-  ...runInOffers(field, source),
-  ...stampOffers(field, source),
+export const PART_OFFERINGS: readonly Offering[] = [
+  { by: 'head', offers: headOffers },
+  { by: 'letter', offers: letterOffers },
+  { by: 'ranges', offers: rangeOffers },
+  { by: 'form', offers: identifierOffers },
+  { by: 'contacts', offers: contactOffers },
+  { by: 'contacts', offers: aboutOffers },
+  { by: 'form', offers: onlyOfKind },
+  { by: 'passages', offers: runInOffers },
+  { by: 'stamps', offers: stampOffers },
 ];
 
 /** Identifiers that show what they are by their form alone, by the word of a field's name that asks for them. */

@@ -1,17 +1,17 @@
 import type { Document } from '../../document/document.ts';
 import type { LocalExtraction } from '../extract.ts';
 import { isList, memberPointer, isObject, ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
-import type { Citation } from '../../ports/extractionEngine.ts';
+import type { LocalCitation } from '../../ports/extractionEngine.ts';
 import { groupedBy } from '../../kernel/lists.ts';
 
 /** Citations by the JSON Pointers of the values that they are of. */
-type CitationsByPath = ReadonlyMap<string, readonly Citation[]>;
+type CitationsByPath = ReadonlyMap<string, readonly LocalCitation[]>;
 
-const citationsByPath = (citations: readonly Citation[]): CitationsByPath =>
+const citationsByPath = (citations: readonly LocalCitation[]): CitationsByPath =>
   groupedBy(citations, ({ path }) => path);
 
 /** The citations of a value and of all that is in it. */
-function citationsOf(value: Json, path: string, citations: CitationsByPath): readonly Citation[] {
+function citationsOf(value: Json, path: string, citations: CitationsByPath): readonly LocalCitation[] {
   const own = citations.get(path) ?? [];
   if (isList(value))
     return [...own, ...value.flatMap((item, i) => citationsOf(item, `${path}/${i}`, citations))];
@@ -27,7 +27,7 @@ function citationsOf(value: Json, path: string, citations: CitationsByPath): rea
 /** What one range of pages says. */
 export interface RangeFindings {
   readonly value: JsonObject;
-  readonly citations: readonly Citation[];
+  readonly citations: readonly LocalCitation[];
 }
 
 /** Values that are so near in confidence are as sure: the first stands. */
@@ -45,13 +45,13 @@ interface Part {
  * list goes on from range to range.
  */
 export function joinedFindings(ranges: readonly RangeFindings[]): RangeFindings {
-  const citations: Citation[] = [];
+  const citations: LocalCitation[] = [];
   const parts = ranges.map(({ value, citations: own }): Part => ({ value, byPath: citationsByPath(own) }));
   const value = joined(parts, '', citations);
   return { value: isObject(value) ? value : {}, citations };
 }
 
-function joined(parts: readonly Part[], path: string, citations: Citation[]): Json | undefined {
+function joined(parts: readonly Part[], path: string, citations: LocalCitation[]): Json | undefined {
   if (parts.some(({ value }) => isList(value))) return joinedList(parts, path, citations);
   const objects = parts.filter((part): part is Part & { value: JsonObject } => isObject(part.value));
   return objects.length > 0 ? joinedObject(objects, path, citations) : surest(parts, path, citations);
@@ -60,7 +60,7 @@ function joined(parts: readonly Part[], path: string, citations: Citation[]): Js
 function joinedObject(
   parts: readonly (Part & { readonly value: JsonObject })[],
   path: string,
-  citations: Citation[],
+  citations: LocalCitation[],
 ): JsonObject {
   const names = new Set(parts.flatMap(({ value }) => Object.keys(value)));
   const entries = [...names].flatMap((name): [string, Json][] => {
@@ -74,11 +74,13 @@ function joinedObject(
   return Object.fromEntries(entries);
 }
 
-const meanOf = (cited: readonly Citation[]): number =>
+const meanOf = (cited: readonly LocalCitation[]): number =>
   cited.length === 0 ? 0 : cited.reduce((sum, { confidence }) => sum + confidence, 0) / cited.length;
 
-function surest(parts: readonly Part[], path: string, citations: Citation[]): Json | undefined {
-  let best: { readonly value: Json; readonly cited: readonly Citation[]; readonly sure: number } | undefined;
+function surest(parts: readonly Part[], path: string, citations: LocalCitation[]): Json | undefined {
+  let best:
+    | { readonly value: Json; readonly cited: readonly LocalCitation[]; readonly sure: number }
+    | undefined;
   for (const { value, byPath } of parts) {
     if (value === null) continue;
     const cited = byPath.get(path) ?? [];
@@ -89,7 +91,7 @@ function surest(parts: readonly Part[], path: string, citations: Citation[]): Js
   return best?.value;
 }
 
-function joinedList(parts: readonly Part[], path: string, citations: Citation[]): Json {
+function joinedList(parts: readonly Part[], path: string, citations: LocalCitation[]): Json {
   const lists = parts.flatMap(({ value, byPath }) =>
     isList(value) ? [{ items: value, byPath, sure: meanOf(citationsOf(value, path, byPath)) }] : [],
   );
@@ -135,7 +137,7 @@ export function ownFindings(
 interface Own {
   readonly from: number;
   readonly byPath: CitationsByPath;
-  readonly citations: Citation[];
+  readonly citations: LocalCitation[];
 }
 
 /** JSON Pointers of a value, before and after. */
@@ -180,7 +182,7 @@ function itemsOf(items: readonly Json[], { was, is }: Place, own: Own): Json | u
   return left.length === 0 ? undefined : left;
 }
 
-const isEarlier = (cited: readonly Citation[], { from }: Own): boolean =>
+const isEarlier = (cited: readonly LocalCitation[], { from }: Own): boolean =>
   cited.length > 0 && cited.every(({ page }) => page < from);
 
 /**
@@ -212,7 +214,7 @@ function listsIn(value: Json, path: string): readonly List[] {
   return Object.entries(value).flatMap(([name, member]) => listsIn(member, memberPointer(path, name)));
 }
 
-const pageOf = (cited: readonly Citation[]): number | undefined =>
+const pageOf = (cited: readonly LocalCitation[]): number | undefined =>
   cited.length === 0 ? undefined : Math.max(...cited.map(({ page }) => page));
 
 /** The page of the first of the items that follow each other, page by page, to the last page; undefined: none do. */

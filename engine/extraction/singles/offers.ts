@@ -10,30 +10,42 @@ import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 import { isOtherEnd } from '../parts/ranges.ts';
 import { type Segment, wordsIn } from '../places/layout.ts';
-import { partOffers } from '../parts/partOffers.ts';
+import { PART_OFFERINGS } from '../parts/partOffers.ts';
 import { isValue } from '../texts.ts';
 import { datesIn } from '../values/dates.ts';
 import { mentions } from './mentions.ts';
 import { labelIndexOf, type ScoredLabel } from './labelIndex.ts';
 import { impliedBy, shapeOf } from './shapes.ts';
 import { isLeftOpen } from './vetoes.ts';
-import { type Draft, type Offer, valuesAt, type Reading } from './values.ts';
+import { type Draft, type Offer, type Offering, valuesAt, type Reading } from './values.ts';
 import { tickedFor } from './ticked.ts';
 
 const SCORE_MIN = 0.5;
 const OFFERS_MAX = 12;
 const PAIRS_MAX = 6;
 
-/** All that a document offers a field by labels and sentences, the best first. */
-export function offersFor(field: Field, source: Source): readonly Offer[] {
-  const { labelled } = labelIndexOf(source);
-  const paired = labelled(field.terms, impliedBy(shapeOf(field)))
+/** The ways to single values by the schema's own words. */
+const OFFERINGS: readonly Offering[] = [
+  { by: 'labels', offers: labelOffers },
+  { by: 'mentions', offers: mentions },
+  { by: 'boxes', offers: tickedFor },
+  ...PART_OFFERINGS,
+];
+
+function labelOffers(field: Field, source: Source): readonly Draft[] {
+  return labelIndexOf(source)
+    .labelled(field.terms, impliedBy(shapeOf(field)))
     .map(({ label, score }) => ({ label, score: score * ownShare(field, { label, score }, source) }))
     .filter(({ score }) => score >= SCORE_MIN)
     .flatMap(({ label, score }) =>
       label.pairs.slice(0, PAIRS_MAX).flatMap((pair) => offered(field, { pair, score }, source)),
     );
-  return [...paired, ...mentions(field, source), ...tickedFor(field, source), ...partOffers(field, source)]
+}
+
+/** All that a document offers a field by labels and sentences, the best first. */
+export function offersFor(field: Field, source: Source): readonly Offer[] {
+  return OFFERINGS.filter(({ by }) => source.without?.has(by) !== true)
+    .flatMap(({ by, offers }) => offers(field, source).map((draft) => ({ ...draft, by })))
     .filter(({ segment, from, to, kind }) => {
       const [first] = wordsIn(segment, from, to);
       return (

@@ -2,7 +2,7 @@ import type { Word } from '../../document/document.ts';
 import { MIN_CONFIDENCE } from '../confidenceFloor.ts';
 import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding, Signed } from '../finding.ts';
 import type { Pace } from '../pace.ts';
 import { wordsIn } from '../places/layout.ts';
 import type { Source } from '../source.ts';
@@ -16,10 +16,10 @@ import { groupedBy } from '../../kernel/lists.ts';
 import { remembered } from '../../kernel/once.ts';
 
 /** What the rules of a concept say of a field. */
-export type ByRules = (field: Field) => Finding | undefined;
+export type ByRules = (field: Field) => Signed | undefined;
 
 /** A finding with who found it, and how sure that was before it was calibrated. */
-export interface Rated extends Finding, Omit<Way, 'kind'> {
+export interface Rated extends Signed, Omit<Way, 'kind'> {
   readonly raw: number;
   readonly isDoubtful?: boolean;
 }
@@ -40,11 +40,45 @@ export function singlesOf(
   }));
   const numbers = new Map<Word, number>();
   const numberOf = (word: Word): number => remembered(numbers, word, () => numbers.size);
-  return chosen(contenders, ({ pointer }, { origin, isKnown: known, value, words: [first] }) =>
+  const placeOf = ({ pointer }: Field, { origin, isKnown: known, value, words: [first] }: Rated): string =>
     first === undefined || (known && origin !== 'labels')
       ? pointer
-      : `${numberOf(first)} ${JSON.stringify(value)}`,
+      : `${numberOf(first)} ${JSON.stringify(value)}`;
+  const choice = chosen(contenders, placeOf);
+  noteChoice(contenders, { choice, placeOf, why: source.why });
+  return choice;
+}
+
+interface Chosen {
+  readonly choice: ReadonlyMap<string, Rated>;
+  readonly placeOf: (field: Field, finding: Rated) => string;
+  readonly why: Source['why'];
+}
+
+/** Tells what became of each finding: chosen, kept out by another field, or not as sure as another. */
+function noteChoice(contenders: readonly Contender<Rated>[], { choice, placeOf, why }: Chosen): void {
+  if (why === undefined) return;
+  const owners = new Map(
+    contenders.flatMap(({ field }): readonly (readonly [string, string])[] => {
+      const one = choice.get(field.pointer);
+      return one === undefined ? [] : [[placeOf(field, one), field.pointer]];
+    }),
   );
+  for (const { field, findings } of contenders) {
+    why.ask(field.pointer);
+    const best = choice.get(field.pointer);
+    for (const finding of findings) {
+      const owner = owners.get(placeOf(field, finding)) ?? field.pointer;
+      const lost =
+        owner === field.pointer
+          ? ({ outcome: 'lower' } as const)
+          : ({ outcome: 'taken', other: owner } as const);
+      why.offer(field.pointer, finding, {
+        score: finding.raw,
+        ...(finding === best ? { outcome: 'won' } : lost),
+      });
+    }
+  }
 }
 
 interface Asked {
@@ -95,10 +129,40 @@ function contendingAs(field: Field, asked: Asked): readonly Rated[] {
 function contending(field: Field, { source, byRules, isKnown }: Asked): readonly Rated[] {
   const offers = offersFor(field, source).map((offer) => offered(field, offer, isKnown));
   const ticked = offers.filter(({ kind, raw }) => kind === 'box' && raw >= TICKED);
-  if (ticked.length > 0) return ticked;
-  const rule = byRules(field);
-  if (rule === undefined || isNoValue(field, rule, source)) return offers;
+  if (ticked.length > 0) {
+    noteTicked(field, offers, source);
+    return ticked;
+  }
+  const rule = ruleFor(field, byRules, source);
+  if (rule === undefined) return offers;
+  noteAgreeing(field, { rule, offers }, source);
   return besides(rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence), offers);
+}
+
+/** What the rules say of a field, if it could be a value. */
+function ruleFor(field: Field, byRules: ByRules, source: Source): Signed | undefined {
+  const rule = byRules(field);
+  if (rule === undefined || !isNoValue(field, rule, source)) return rule;
+  source.why?.offer(field.pointer, rule, { outcome: 'no_value' });
+  return undefined;
+}
+
+/** Tells the offers that a ticked box silenced. */
+function noteTicked({ pointer }: Field, offers: readonly Rated[], { why }: Source): void {
+  if (why === undefined) return;
+  for (const one of offers)
+    if (one.kind !== 'box') why.offer(pointer, one, { outcome: 'ticked', score: one.raw });
+}
+
+interface Agreeing {
+  readonly rule: Signed;
+  readonly offers: readonly Rated[];
+}
+
+/** Tells the offer that is one finding with the rule's, as `besides` makes it. */
+function noteAgreeing({ pointer }: Field, { rule, offers }: Agreeing, { why }: Source): void {
+  const same = why && offers.find(({ value }) => isSame(value, rule.value));
+  if (same !== undefined) why?.offer(pointer, same, { outcome: 'same', score: same.raw });
 }
 
 /** What the rules found beside what labels offer; the same value of both is one finding. */
@@ -118,7 +182,7 @@ const TICKED = 0.95;
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-function rated(finding: Finding, way: Omit<Way, 'kind'>, raw: number): Rated {
+function rated(finding: Signed, way: Omit<Way, 'kind'>, raw: number): Rated {
   const share = calibratedSingle({ ...way, kind: finding.kind ?? 'form' }, raw);
   const read = way.origin === 'labels' || !way.isKnown ? readingOf(finding) : 1;
   return { ...finding, ...way, raw, confidence: Math.round(1000 * read * share) / 1000 };
@@ -129,9 +193,9 @@ const readingOf = ({ words }: Finding): number =>
   words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
 
 function offered(field: Field, offer: Offer, isKnown: boolean): Rated {
-  const { segment, from, to, more = [], value, text, kind, score, isDoubtful } = offer;
+  const { segment, from, to, more = [], value, text, kind, score, isDoubtful, by } = offer;
   const words = [...wordsIn(segment, from, to), ...more.flatMap((line) => line.words)];
-  const finding = { value, text, page: segment.page, words, confidence: 0, kind };
+  const finding = { value, text, page: segment.page, words, confidence: 0, kind, by };
   const one = rated(finding, { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown }, score);
   return isDoubtful ? doubted(one) : one;
 }

@@ -16,6 +16,8 @@ import { datesIn, monthOf } from '../values/dates.ts';
 import { currenciesIn, digitsAround, isMark, timesIn, scaledIn } from '../values/numbers.ts';
 import { codeLength, isShare, shapeOf, type Shape } from './shapes.ts';
 import type { EvidenceKind } from '../finding.ts';
+import type { Source } from '../source.ts';
+import type { Generator } from '../../ports/why.ts';
 
 /** A value that a field may have, as it stands in a segment. */
 export interface Reading extends Spot {
@@ -303,6 +305,12 @@ const isNameLike = (text: string): boolean => {
   );
 };
 
+/** A way to find single values: what it offers for a field. */
+export interface Offering {
+  readonly by: Generator;
+  readonly offers: (field: Field, source: Source) => readonly Draft[];
+}
+
 /** A value that a document offers a field, and why. */
 export interface Offer extends Reading {
   readonly kind: EvidenceKind;
@@ -310,7 +318,8 @@ export interface Offer extends Reading {
   readonly score: number;
   /** The same words name another value as well. */
   readonly isDoubtful: boolean;
+  readonly by: Generator;
 }
 
 /** An offer before it is known whether another is as good. */
-export type Draft = Omit<Offer, 'isDoubtful'>;
+export type Draft = Omit<Offer, 'isDoubtful' | 'by'>;

@@ -102,6 +102,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly minConfidence: number | undefined;
       /** What the engine was taught before. */
       readonly learned?: LocalArtifact | undefined;
+      readonly why?: boolean | undefined;
     }
   | ({ readonly kind: 'learn' } & LearningTask)
   | PartJob<File>
@@ -119,6 +120,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly citations: boolean;
       readonly minConfidence: number | undefined;
       readonly learned?: LocalArtifact | undefined;
+      readonly why?: boolean | undefined;
     }
   | {
       readonly kind: 'ground';

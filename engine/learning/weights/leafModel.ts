@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/json.ts';
 import type { Field } from '../../extraction/fields/fields.ts';
-import { findingOf, textFinding, type Finding } from '../../extraction/finding.ts';
+import { findingOf, textFinding, type Finding, type Signed } from '../../extraction/finding.ts';
 import { isEmpty, squeezed } from '../scoring/agreement.ts';
 import { optionsOf, readAs, type Option } from '../options.ts';
 import type { Prepared } from '../prepared.ts';
@@ -183,7 +183,7 @@ export function chooseLeaf(
   model: LeafModel,
   question: Question,
   { from, mayRefuse, trust }: Following,
-): Finding | undefined {
+): Signed | undefined {
   const { field, document } = question;
   const rules = document.byRules(field);
   const opinion = opinionOf(model, question);
@@ -192,7 +192,8 @@ export function chooseLeaf(
   if (isRefused(opinion)) return mayRefuse ? undefined : rules;
   const chance = trustIn(trust, signals);
   if (best.byRules || chance < from) return rules;
-  return findingFor(best, { field, joint: model.joint, chance }) ?? rules;
+  const found = findingFor(best, { field, joint: model.joint, chance });
+  return found === undefined ? rules : { ...found, by: 'examples' };
 }
 
 /** Whether a model is sure that nothing stands there; only a layout that it knows can tell it. */

@@ -3,7 +3,9 @@ import { inSegment } from '../../extraction/candidates.ts';
 import { coerced } from '../../extraction/fields/coerced.ts';
 import type { Field } from '../../extraction/fields/fields.ts';
 import { overlap, type Row, type Segment } from '../../extraction/places/layout.ts';
-import { findRows, type RowFindings } from '../../extraction/tables/rowValues.ts';
+import { signedRow } from '../../extraction/lists/listedRows.ts';
+import type { SignedRow } from '../../extraction/lists/rowValues.ts';
+import { findRows } from '../../extraction/tables/rowValues.ts';
 import { numbersApart } from '../../extraction/places/segmentParts.ts';
 import type { Source } from '../../extraction/source.ts';
 import { sameValue, squeezed } from '../scoring/agreement.ts';
@@ -192,10 +194,11 @@ export function rowsBy(
   { headers, ends }: RowModel,
   fields: readonly Field[],
   source: Source,
-): readonly RowFindings[] {
+): readonly SignedRow[] {
   const taught = fields.map((field) => ({
     ...field,
     phrases: [...field.phrases, ...(headers.get(field.pointer) ?? []).map((text) => text.split(' '))],
   }));
-  return findRows(taught, { ...source, endsRows: (row) => ends.includes(endOf(row) ?? '') });
+  const rows = findRows(taught, { ...source, endsRows: (row) => ends.includes(endOf(row) ?? '') });
+  return rows.map((row) => signedRow(row, 'examples'));
 }

@@ -5,11 +5,11 @@ import { aboveFloor, seenWarnings } from '../../extraction/confidenceFloor.ts';
 import { extract } from '../../extraction/extract.ts';
 import { groundAnswer } from '../../extraction/grounding/groundAnswer.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Citation } from '../../ports/extractionEngine.ts';
+import type { LocalCitation } from '../../ports/extractionEngine.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
 
-const cited = (path: string, confidence: number): Citation => ({
-  ...{ path, text: path, page: 1, bbox: null, confidence },
+const cited = (path: string, confidence: number): LocalCitation => ({
+  ...{ path, text: path, page: 1, bbox: null, confidence, by: 'labels' },
 });
 
 const floored = (value: JsonObject, places: Readonly<Record<string, number>>, minConfidence = 0.5) =>
@@ -44,7 +44,9 @@ describe('values below the floor of confidence', () => {
     const { value, citations, seen } = floored({ a: 1, b: 2, c: 3 }, { '/a': 0.5, '/b': 0.499, '/c': 0.9 });
     expect(value).to.deep.equal({ a: 1, c: 3 });
     expect(citations.map(({ path }) => path)).to.deep.equal(['/a', '/c']);
-    expect(seen).to.deep.equal([{ ...cited('/b', 0.499), value: 2 }]);
+    const { by, ...place } = cited('/b', 0.499);
+    expect(by).to.equal('labels');
+    expect(seen).to.deep.equal([{ ...place, value: 2 }]);
   });
 
   it('leave their row, and the row goes with its last leaf; places of the others follow', () => {

@@ -4,7 +4,7 @@ import type { Document } from '../../document/document.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { extract } from '../../extraction/extract.ts';
 import { artifactText, readArtifact } from '../../learning/artifact.ts';
-import { extractWith } from '../../learning/extractWith.ts';
+import { extractTaught, extractWith } from '../../learning/extractWith.ts';
 import { added, compared, f1, NONE } from '../../learning/scoring/scoring.ts';
 import { trainLocal, type Trained, type TrainingExample } from '../../learning/train.ts';
 import { holds } from '../support/properties.ts';
@@ -55,6 +55,18 @@ describe('learning from examples', () => {
     expect(value).to.deep.equal(example!.expected);
     expect(citations.every(({ page, bbox }) => page === 1 && bbox !== null)).to.equal(true);
     expect(citations.map(({ path }) => path)).to.include.members(['/site', '/parts/0/charge', '/marks/0']);
+  });
+
+  it('says of each value whether examples taught where it stands, and why', () => {
+    const [example] = unseen('ledger');
+    const { artifact } = ledger;
+    const { citations, why } = extractTaught({ artifact, why: true }, example!.document, FORM_SCHEMA);
+    const byOf = new Map(citations.map(({ path, by }) => [path, by]));
+    expect([byOf.get('/site'), byOf.get('/parts/0/charge')]).to.deep.equal(['examples', 'examples']);
+    const winners = (why ?? []).flatMap(({ path, offers }) =>
+      offers.filter(({ outcome, page }) => outcome === 'won' && page !== null).map(({ by }) => [path, by]),
+    );
+    expect(new Map(winners as [string, string][])).to.deep.equal(byOf);
   });
 
   it('reads layouts that it never saw exactly as the rules do', () => {

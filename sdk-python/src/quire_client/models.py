@@ -285,12 +285,20 @@ class AmbiguousMinorUnitsProblem(TypedDict):
 class ApiKeyCreateRequest(TypedDict):
     tenant_id: str
     """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
-    role: NotRequired[Literal["tenant", "service", "admin"]]
-    """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
-    everything.
+    role: NotRequired[Literal["tenant", "service", "seller", "admin"]]
+    """`tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled.
+    `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list,
+    payments by their names and consents to top-ups, and nothing else. `admin`: everything.
     """
     name: NotRequired[str | None]
     """What the key is for: a note for people."""
+    tags: NotRequired[dict[str, str]]
+    """Tags of all work that does not name others; those of a request win by name, then those of its
+    config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most
+    16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a
+    value has up to 200 characters. They stay in the log permanently, as project and task do: use
+    IDs, not names of people.
+    """
     expires_at: NotRequired[str | None]
     """Left out: the key does not end. If it is made with a key of the same role that ends, it ends
     with that key, and a later end is refused.
@@ -306,12 +314,14 @@ class ApiKeyCreateResponse(TypedDict):
     """First characters of the key, to tell keys apart."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
-    role: Literal["tenant", "service", "admin"]
+    role: Literal["tenant", "service", "seller", "admin"]
     """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
     everything.
     """
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str | None
@@ -340,12 +350,14 @@ class ApiKeyListItems(TypedDict):
     """First characters of the key, to tell keys apart."""
     last4: str
     """Last four characters of the key."""
-    role: Literal["tenant", "service", "admin"]
+    role: Literal["tenant", "service", "seller", "admin"]
     """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
     everything.
     """
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str | None
@@ -747,6 +759,14 @@ class BalanceLowMessageData(TypedDict):
     """Balance after it, in credits."""
     low_balance_credits: int
     """Threshold of `balance.low` in credits; null: it is never sent."""
+    days_left_at_7_days: int | None
+    """Whole days for which the credits last at the pace of the last 7 UTC days; null: none were
+    used in them.
+    """
+    days_left_at_28_days: int | None
+    """Whole days for which the credits last at the pace of the last 28 UTC days; null: none were
+    used in them.
+    """
 
 
 class BalanceResponse(TypedDict):
@@ -766,6 +786,14 @@ class BalanceResponse(TypedDict):
     """Whole credits."""
     free_pages_remaining: int
     """Free pages left in this calendar month (UTC)."""
+    days_left_at_7_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 7
+    UTC days, today included; null: none were used in them.
+    """
+    days_left_at_28_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 28
+    UTC days, today included; null: none were used in them.
+    """
     plan: Literal["free", "paid", "enterprise"]
     """The tenant's plan: it decides the free pages and what may be trained."""
     as_of: str
@@ -799,6 +827,8 @@ class Batch(TypedDict):
     """Pages of the documents that succeeded, in whole or in part."""
     credits_used: int
     """Whole credits."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     expires_at: str
     """After this time no further document is begun."""
 
@@ -840,6 +870,8 @@ class BatchEndedMessageData(TypedDict):
 
     batch_id: str
     """ID of the batch, `bat_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     succeeded: int
     """Documents whose data fits the schema."""
     partial: int
@@ -961,6 +993,12 @@ class BatchRequest(TypedDict):
     """
     review: NotRequired[ReviewPolicy | Literal[""]]
     """When a person has to look at the result; see `ReviewPolicy`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1503,6 +1541,8 @@ class CancelTrainingJobResponse(TypedDict):
     """Whole credits; 0 until it has succeeded."""
     error: CancelTrainingJobResponseError | None
     """Why the job failed; null while it did not."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
@@ -1565,6 +1605,8 @@ class CancelledBatch(TypedDict):
     """Pages of the documents that succeeded, in whole or in part."""
     credits_used: int
     """Whole credits."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     expires_at: str
     """After this time no further document is begun."""
     cancelled: bool
@@ -1610,6 +1652,8 @@ class CancelledOperation(TypedDict):
     """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     pages: OperationPages
     """How many pages."""
     result: dict[str, Any] | None
@@ -1775,6 +1819,12 @@ class CanonicalInferenceExtractPayload(TypedDict):
     """When a person has to look at the result; see `ReviewPolicy`."""
     file_name: NotRequired[str | Literal[""]]
     """Name of the file as it was sent; null if it had none."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1851,6 +1901,12 @@ class CanonicalInferenceToMarkdownPayload(TypedDict):
     """`fast` reads only the text in the file; `default` also recognises pages without text."""
     file_name: NotRequired[str | Literal[""]]
     """Name of the file as it was sent; null if it had none."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1991,6 +2047,8 @@ class CanonicalTrainingCreatePayload(TypedDict):
     """Base URL of the model's provider."""
     seed: NotRequired[int]
     """Start of the random numbers: the same seed and examples give the same artifact."""
+    tags: NotRequired[dict[str, str] | None]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class CanonicalTrainingGet(TypedDict):
@@ -2047,7 +2105,64 @@ class Citation(TypedDict):
     grounding: NotRequired[Literal["exact", "normalised", "derived", "none"]]
     """For a value of a model, how the document says it. `exact`: letter by letter; `normalised`:
     written in another way; `derived`: it follows from the text there or is chosen (a sum, a
-    boolean); `none`: not at all. Left out if the embedded engine read the value.
+    boolean); `none`: not at all. Left out if the embedded engine read the value, or a person
+    decided it.
+    """
+    by: NotRequired[
+        Literal[
+            "labels",
+            "mentions",
+            "boxes",
+            "head",
+            "letter",
+            "ranges",
+            "form",
+            "contacts",
+            "passages",
+            "stamps",
+            "sums",
+            "clauses",
+            "parties",
+            "addresses",
+            "concepts",
+            "mail",
+            "byline",
+            "reader",
+            "examples",
+            "tables",
+            "records",
+            "entries",
+            "lines",
+            "listed",
+            "numbered",
+            "programme",
+            "statements",
+            "references",
+            "model",
+            "person",
+        ]
+    ]
+    """How the value was found. More may be added; left out in results of earlier releases.
+    `labels`: A label names it: before a colon, in the cell beside it, to its left or above it.
+    `mentions`: Words right before or behind it name it, in a short text or a sentence. `boxes`:
+    A ticked box says it. `head`: It stands in the head of the document. `letter`: It is a part
+    of a letter: the recipient, or the signature. `ranges`: It is an end of a range, of dates or
+    numbers. `form`: Its form alone shows what it is, such as that of an IBAN or a DOI.
+    `contacts`: It says how to reach the person at the head of a CV, or who that is. `passages`:
+    It is the paragraph that its own heading opens. `stamps`: It is the date of a stamp. `sums`:
+    It is one of the totals, which are chosen together so that they add up. `clauses`: A sentence
+    of a contract says it. `parties`: It is a party of the trade: the seller or the buyer.
+    `addresses`: It is a part of an address. `concepts`: A label that is known for this concept
+    names it, in one of nine languages. `mail`: The header of a message says it. `byline`: It
+    stands below the title of a paper: authors and institutions. `reader`: The scorer, which
+    weighs all that stands on the pages, liked it best. `examples`: Examples taught where it
+    stands. `tables`: It is a cell of a table. `records`: It is a member of a record: blocks of
+    lines that have the same labels. `entries`: It is a part of a dated entry, such as those of a
+    CV. `lines`: It stands in a column of lines below a header. `listed`: It is an entry of a
+    list below or behind its label. `numbered`: It is a part of a numbered paragraph.
+    `programme`: It is a part of lines of one form: times or prices beside texts. `statements`:
+    It is an amount of a financial statement. `references`: It is a part of a work that a paper
+    cites. `model`: A model told it. `person`: A person decided it in a review.
     """
 
 
@@ -2225,6 +2340,8 @@ class ConfigResponse(TypedDict):
     """Leave out, with a warning, values of a model that are nowhere in the document."""
     review: ConfigResponseReview | None
     """When a person has to look at the result; see `ReviewPolicy`."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     llm: SavedChannel | None
     """The channel that fills the schema; null: the local engine."""
     ocr: SavedChannel | None
@@ -2273,6 +2390,13 @@ class ConfigUpsertRequest(TypedDict):
     """Leave out, with a warning, values of a model that are nowhere in the document."""
     review: NotRequired[ReviewPolicy | None]
     """When a person has to look at the result; see `ReviewPolicy`."""
+    tags: NotRequired[dict[str, str]]
+    """Tags of all work that does not name others; those of a request win by name, then those of its
+    config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most
+    16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a
+    value has up to 200 characters. They stay in the log permanently, as project and task do: use
+    IDs, not names of people.
+    """
     llm: NotRequired[ModelChannel | None]
     """The channel that fills the schema; null: the local engine."""
     ocr: NotRequired[ModelChannel | None]
@@ -2399,6 +2523,8 @@ class CreateTrainingJobRequest(TypedDict):
     """Base URL of the model's provider."""
     seed: NotRequired[int]
     """Start of the random numbers: the same seed and examples give the same artifact."""
+    tags: NotRequired[dict[str, str] | None]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class CreateTrainingJobResponse(TypedDict):
@@ -2452,6 +2578,8 @@ class CreatedWebhook(TypedDict):
     """A note for people; null if there is none."""
     low_balance_credits: int | None
     """Threshold of `balance.low` in credits; null: it is never sent."""
+    low_balance_at: list[int]
+    """Every level at which it is told of a low balance."""
     enabled: bool
     """Whether messages are sent to it."""
     disabled_reason: Literal["failing", "gone"] | None
@@ -3046,6 +3174,8 @@ class DspyExamplesChargeRequest(TypedDict):
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     examples_count: NotRequired[int | None]
     """Examples that are exported; left out: those of the job."""
+    tags: NotRequired[dict[str, str] | None]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class DspyExamplesChargeResponse(TypedDict):
@@ -3347,6 +3477,12 @@ class EvaluationRunRequest(TypedDict):
     """The JSON Schema to measure, if neither config nor artifact has one."""
     mode: NotRequired[Literal["fast", "standard", "balanced", "robust"] | Literal[""]]
     """Default: `standard`; `balanced` is an old name of it."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
 
 
 class EvaluationSet(TypedDict):
@@ -3534,6 +3670,12 @@ class ExtractForm(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
+    tags: NotRequired[str]
+    """JSON of an object. Names and values by which you sort your costs, such as `{"team":
+    "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the
+    first one a letter; a value has up to 200 characters. They stay in the log permanently, as
+    project and task do: use IDs, not names of people.
+    """
     llm_provider_model: NotRequired[Any]
     """Own extraction model, `<provider>/<model>`. Used only together with the key of its channel,
     if that channel runs; otherwise ignored, whatever it is.
@@ -4221,7 +4363,7 @@ class KeyCreatedMessageData(TypedDict):
 
     key_id: str
     """ID of the API key, `key_…`."""
-    role: Literal["tenant", "service", "admin"]
+    role: Literal["tenant", "service", "seller", "admin"]
     """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
     everything.
     """
@@ -4320,6 +4462,8 @@ class LedgerItem(TypedDict):
     """ID of a training job, `job_…`."""
     api_key_id: str | None
     """ID of the key that made the call; null if none did."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     kind: Literal[
@@ -4373,7 +4517,7 @@ class LedgerItemActor(TypedDict):
     """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
     person who signed in was erased with the tenant.
     """
-    role: Literal["tenant", "service", "admin", "system"]
+    role: Literal["tenant", "service", "seller", "admin", "system"]
     """Role of the key."""
 
 
@@ -4900,6 +5044,51 @@ class MonthNotReopenableProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
 
 
+class NamedPayment(TypedDict):
+    """A payment as it is booked; amounts are never below 0."""
+
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    kind: Literal["sale", "refund", "dispute", "reversal"]
+    """Its kind."""
+    grant_id: str
+    """ID of the sale, the refund, the dispute or the reversal."""
+    original_grant_id: str | None
+    """The sale; null: it is the sale."""
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    credits: int
+    """Sold (the bonus among them), taken back, or given back again: never below 0."""
+    bonus_credits: int
+    """Whole credits."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int | None
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
+    vat_amount_minor: int
+    """VAT in minor units of `currency`."""
+    provider_fee_minor: int
+    """What the payment provider kept, in minor units of `currency`."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+    dispute_status: Literal["opened", "won", "lost"] | None
+    """Of a dispute; null: it is none."""
+    dispute_fee_minor: int
+    """Fee that the provider kept for a dispute."""
+    refunded_credits: int
+    """Whole credits."""
+    refunded_amount_minor: int
+    """Money given back so far, in minor units of `currency`."""
+    occurred_at: str
+    """RFC 3339 UTC with milliseconds."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
+
+
 class NotFoundProblem(TypedDict):
     """There is no such route. RFC 9457; what to do: /docs/problems/not_found."""
 
@@ -5013,6 +5202,8 @@ class Operation(TypedDict):
     """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     pages: OperationPages
     """How many pages."""
     result: dict[str, Any] | None
@@ -5063,6 +5254,8 @@ class OperationCancelledMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class OperationFailedMessage(TypedDict):
@@ -5083,6 +5276,8 @@ class OperationFailedMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     code: str
     """The code that programs use for it."""
 
@@ -5171,6 +5366,8 @@ class OperationPartialMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
 
@@ -5193,6 +5390,8 @@ class OperationSucceededMessageData(TypedDict):
 
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
 
@@ -5416,6 +5615,23 @@ class PaymentList(TypedDict):
     """Number of entries to skip."""
     next_cursor: str | None
     """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class PaymentNotFoundProblem(TypedDict):
+    """There is no such payment. RFC 9457; what to do: /docs/problems/payment_not_found."""
+
+    type: Literal["/docs/problems/payment_not_found"]
+    """The page of the problem, at this service."""
+    title: Literal["There is no such payment"]
+    """The problem in a few words."""
+    status: Literal[404]
+    """Status of the HTTP answer."""
+    code: Literal["payment_not_found"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
 
 
 class PaymentSum(TypedDict):
@@ -5885,6 +6101,21 @@ class ReadyResponse(TypedDict):
     """
 
 
+class ReceiptCorrection(TypedDict):
+    """Tax of a payment that was told after its month was closed."""
+
+    booked_at: str
+    """Date of booking, in the month that was open."""
+    vat_amount_minor: int
+    """VAT to add; the net amount is less by it."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
+    position: str
+    """Position of its event in the log."""
+
+
 class ReceiptNotFoundProblem(TypedDict):
     """There is no such receipt. RFC 9457; what to do: /docs/problems/receipt_not_found."""
 
@@ -5932,7 +6163,7 @@ class ReceiptResponse(TypedDict):
     gross_amount_minor: int | None
     """What the customer paid, VAT included, in minor units of `currency`."""
     vat_amount_minor: int
-    """VAT in minor units of `currency`."""
+    """As known when its month was closed; `corrections` has what was told later."""
     net_amount_minor: int | None
     """Gross less VAT, in minor units of `currency`."""
     tax_rate: str | None
@@ -5955,14 +6186,18 @@ class ReceiptResponse(TypedDict):
     """ID of the transaction at the payment provider; it identifies repeats."""
     position: str
     """Position of its event in the log."""
+    corrections: list[ReceiptCorrection]
+    """VAT, its rate and country as told after the month of the document was closed, the oldest
+    first.
+    """
     invoice_ref: str | None
     """Reference of the invoice, for people."""
     customer: BilledCustomer
     seller: list[str]
     """Who sells, line by line: of the configuration (`SELLER`)."""
     digest: str
-    """SHA-256 as canonical JSON (RFC 8785) of all members but log_id, invoice_ref, customer, seller
-    and digest.
+    """SHA-256 as canonical JSON (RFC 8785) of all members but log_id, corrections, invoice_ref,
+    customer, seller and digest.
     """
 
 
@@ -6592,6 +6827,8 @@ class ReviewNeededMessageData(TypedDict):
     """ID of a review: of the operation whose result a person has to look at."""
     operation_id: str
     """ID of the operation, `op_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
     reasons: list[Literal["below", "missing_required", "rules", "sample"]]
@@ -7042,7 +7279,7 @@ class StatementResponse(TypedDict):
     """
     items: list[StatementRow]
     """From the opening balance to the closing one: movements in the order of the log, then use by
-    project and key, the most first. Beyond 1,000 of each the rest is one row.
+    project, key and tags, the most first. Beyond 1,000 of each the rest is one row.
     """
     position: str | None
     """Position in the log up to which it counts: of the line under the month, once that is closed.
@@ -7082,6 +7319,8 @@ class StatementRow(TypedDict):
     """Project that the work is counted for; default `default`."""
     api_key_id: str | None
     """ID of the key that made the call; null if none did."""
+    tags: NotRequired[dict[str, str]]
+    """Tags of the use; left out if it has none."""
     count: int
     """Movements or operations that the row sums up; 0 for a balance."""
     pages: int
@@ -7239,6 +7478,14 @@ class TenantInfoResponse(TypedDict):
     """Whole credits."""
     free_pages_remaining: int
     """Free pages left in this calendar month (UTC)."""
+    days_left_at_7_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 7
+    UTC days, today included; null: none were used in them.
+    """
+    days_left_at_28_days: int | None
+    """Whole days for which the available credits last, if as many are used a day as in the last 28
+    UTC days, today included; null: none were used in them.
+    """
     plan: Literal["free", "paid", "enterprise"]
     """The tenant's plan: it decides the free pages and what may be trained."""
     as_of: str
@@ -7528,6 +7775,12 @@ class ToMarkdownForm(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
+    tags: NotRequired[str]
+    """JSON of an object. Names and values by which you sort your costs, such as `{"team":
+    "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the
+    first one a letter; a value has up to 200 characters. They stay in the log permanently, as
+    project and task do: use IDs, not names of people.
+    """
     ocr_provider_model: NotRequired[Any]
     """Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that
     channel runs; otherwise ignored, whatever it is.
@@ -7571,6 +7824,12 @@ class ToMarkdownRequest(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A
+    name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value
+    has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
+    not names of people.
+    """
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -7645,6 +7904,58 @@ class TooManyWebhooksProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
 
 
+class TopUp(TypedDict):
+    """Members are null where nothing was ever set."""
+
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    active: bool
+    """False: the consent was taken back, or never given."""
+    threshold_credits: int | None
+    """Credits are bought while the balance is below this."""
+    credits: int | None
+    """Credits of the sale that are taken back; left out: computed from the amount."""
+    currency: str | None
+    """ISO 4217, three capital letters."""
+    monthly_credits_max: int | None
+    """The most credits that top-ups buy in a month, UTC."""
+    payer: str | None
+    """Customer at the payment provider, as `cus_…`."""
+    payment_method: str | None
+    """What is charged, a name of the payment provider as `pm_…`."""
+    consented_at: str | None
+    """When the payer agreed."""
+    balance_credits: int
+    """Whole credits."""
+    updated_at: str | None
+    """When the limits were set; null while the defaults hold."""
+    updated_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+
+
+class TopUpRequest(TypedDict):
+    """All of the consent: it replaces what was set before."""
+
+    active: bool
+    """False: the consent was taken back, or never given."""
+    threshold_credits: int
+    """Credits are bought while the balance is below this."""
+    credits: int
+    """Bought at a time."""
+    currency: str
+    """ISO 4217 code."""
+    monthly_credits_max: int
+    """The most credits that top-ups buy in a month, UTC. At least `credits`."""
+    payer: NotRequired[str | None]
+    """Customer at the payment provider, as `cus_…`. Left out: as before."""
+    payment_method: NotRequired[str | None]
+    """What is charged, a name of the payment provider as `pm_…`. Left out: as before."""
+    consented_at: NotRequired[str | None]
+    """When the payer agreed. Left out: now."""
+
+
 class TrainingCancelledMessage(TypedDict):
     type: Literal["training.cancelled"]
     """Type of event."""
@@ -7663,6 +7974,8 @@ class TrainingCancelledMessageData(TypedDict):
 
     job_id: str
     """ID of a training job, `job_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
 
 
 class TrainingExample(TypedDict):
@@ -7692,6 +8005,8 @@ class TrainingFailedMessageData(TypedDict):
 
     job_id: str
     """ID of a training job, `job_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     code: str
     """The code that programs use for it."""
 
@@ -7765,6 +8080,8 @@ class TrainingJobStatusResponse(TypedDict):
     """Whole credits; 0 until it has succeeded."""
     error: TrainingJobStatusResponseError | None
     """Why the job failed; null while it did not."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
@@ -7852,6 +8169,8 @@ class TrainingSucceededMessageData(TypedDict):
 
     job_id: str
     """ID of a training job, `job_…`."""
+    tags: NotRequired[dict[str, str]]
+    """Names and values by which a customer sorts its costs; left out if there are none."""
     artifact_id: str
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     baseline_score: float
@@ -8172,10 +8491,74 @@ class UsageItem(TypedDict):
     """ID of a training job, `job_…`."""
     api_key_id: str | None
     """ID of the key that made the call; null if none did."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     kind: Literal["usage", "admin_adjustment"]
     """Its kind."""
+
+
+class UsagePivot(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    group_by: list[str]
+    """What the figures are grouped by."""
+    from_date: str
+    """Start of the period, inclusive; null: from the first event."""
+    to_date: str
+    """End of the period, inclusive; null: until now."""
+    time_zone: str
+    """IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`."""
+    tags_at_limit: list[str]
+    """Names of tags with more than 10,000 values: further values are counted together, in rows that
+    name the tag in `rest_of`.
+    """
+    items: list[UsagePivotItem]
+    """The entries of this page of the list."""
+    totals: UsagePivotTotals
+
+
+class UsagePivotItem(TypedDict):
+    day: str | None
+    """A day of `time_zone`; null if it is not grouped by."""
+    operation: str | None
+    """Kind of work; null if it is not grouped by."""
+    project_id: str | None
+    """Project; null if it is not grouped by."""
+    task_id: str | None
+    """Task; null if it is not grouped by."""
+    api_key_id: str | None
+    """ID of the key; null if it is not grouped by, or of none."""
+    tags: dict[str, str | None]
+    """Values of the tags that it is grouped by; null: work without the tag, unless in `rest_of`."""
+    rest_of: list[str]
+    """Names of tags of which this row has all values beyond the limit."""
+    operations: int
+    """Number of pieces of work."""
+    pages: int
+    """How many pages."""
+    free_pages: int
+    """Pages that the plan's monthly allowance covers."""
+    credits: int
+    """Whole credits."""
+    list_value_usd: str
+    """US dollars as exact decimal text."""
+
+
+class UsagePivotTotals(TypedDict):
+    operations: int
+    """Number of pieces of work."""
+    pages: int
+    """How many pages."""
+    free_pages: int
+    """Pages that the plan's monthly allowance covers."""
+    credits: int
+    """Whole credits."""
+    list_value_usd: str
+    """US dollars as exact decimal text."""
 
 
 class UsageStatsItem(TypedDict):
@@ -8276,6 +8659,8 @@ class Webhook(TypedDict):
     """A note for people; null if there is none."""
     low_balance_credits: int | None
     """Threshold of `balance.low` in credits; null: it is never sent."""
+    low_balance_at: list[int]
+    """Every level at which it is told of a low balance."""
     enabled: bool
     """Whether messages are sent to it."""
     disabled_reason: Literal["failing", "gone"] | None
@@ -8328,6 +8713,10 @@ class WebhookChangeRequest(TypedDict):
     """A note for people."""
     low_balance_credits: NotRequired[int | None]
     """`balance.low` is sent each time the balance falls below this; null: never."""
+    low_balance_at: NotRequired[list[int]]
+    """Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance
+    falls below one of them; if it falls below several at once, for the lowest.
+    """
     enabled: NotRequired[bool]
     """Whether messages are sent to it."""
 
@@ -8374,6 +8763,10 @@ class WebhookCreateRequest(TypedDict):
     """A note for people."""
     low_balance_credits: NotRequired[int | None]
     """`balance.low` is sent each time the balance falls below this; null: never."""
+    low_balance_at: NotRequired[list[int]]
+    """Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance
+    falls below one of them; if it falls below several at once, for the lowest.
+    """
 
 
 class WebhookDelivery(TypedDict):
@@ -8491,12 +8884,14 @@ class ListApiKeysEntry(TypedDict):
     """First characters of the key, to tell keys apart."""
     last4: str
     """Last four characters of the key."""
-    role: Literal["tenant", "service", "admin"]
+    role: Literal["tenant", "service", "seller", "admin"]
     """`tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`:
     everything.
     """
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str | None
@@ -8597,6 +8992,7 @@ Problem = Union[
     OperationNotFoundProblem,
     OriginalGrantNotFoundProblem,
     OutputSchemaMismatchProblem,
+    PaymentNotFoundProblem,
     PlanRequiredProblem,
     PriceListVersionUnknownProblem,
     PriceMismatchProblem,

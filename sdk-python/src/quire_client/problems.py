@@ -327,6 +327,12 @@ class OutputSchemaMismatch(ProblemError, code="output_schema_mismatch"):
     problem: models.OutputSchemaMismatchProblem
 
 
+class PaymentNotFound(ProblemError, code="payment_not_found"):
+    """There is no such payment. RFC 9457; what to do: /docs/problems/payment_not_found."""
+
+    problem: models.PaymentNotFoundProblem
+
+
 class PlanRequired(ProblemError, code="plan_required"):
     """Another plan is required. RFC 9457; what to do: /docs/problems/plan_required."""
 

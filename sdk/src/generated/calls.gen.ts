@@ -130,6 +130,8 @@ import type {
   GetOperationResponses,
   GetOutcomesData,
   GetOutcomesResponses,
+  GetPaymentData,
+  GetPaymentResponses,
   GetPricingData,
   GetPricingResponses,
   GetQuoteData,
@@ -156,12 +158,16 @@ import type {
   GetTaxReportResponses,
   GetTenantInfoData,
   GetTenantInfoResponses,
+  GetTopUpData,
+  GetTopUpResponses,
   GetTrainingJobData,
   GetTrainingJobResponses,
   GetTrainingQuoteData,
   GetTrainingQuoteResponses,
   GetUsageDaysData,
   GetUsageDaysResponses,
+  GetUsageOfTenantData,
+  GetUsageOfTenantResponses,
   GetUsageStatsData,
   GetUsageStatsResponses,
   GetWebhookData,
@@ -276,6 +282,8 @@ import type {
   SetRateLimitsResponses,
   SetRetentionData,
   SetRetentionResponses,
+  SetTopUpData,
+  SetTopUpResponses,
   StartAuditData,
   StartAuditResponses,
   ToMarkdownData,
@@ -350,6 +358,7 @@ export const CALLS = {
   getOpenApi: { method: 'GET', path: '/openapi.json' },
   getOperation: { method: 'GET', path: '/v1/operations/{operation_id}' },
   getOutcomes: { method: 'GET', path: '/v1/documents/outcomes' },
+  getPayment: { method: 'GET', path: '/v1/billing/payments/{provider}/{provider_txn_id}' },
   getPricing: { method: 'GET', path: '/v1/pricing/{model_name}' },
   getQuote: { method: 'GET', path: '/v1/billing/quote' },
   getRateLimits: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
@@ -363,9 +372,11 @@ export const CALLS = {
   getStatement: { method: 'GET', path: '/v1/billing/statements/{tenant_id}/{month}' },
   getTaxReport: { method: 'GET', path: '/v1/admin/tax-report' },
   getTenantInfo: { method: 'GET', path: '/v1/billing/tenant-info/{tenant_id}' },
+  getTopUp: { method: 'GET', path: '/v1/billing/top-up/{tenant_id}' },
   getTrainingJob: { method: 'GET', path: '/v1/training/jobs/{job_id}' },
   getTrainingQuote: { method: 'GET', path: '/v1/billing/training-quote' },
   getUsageDays: { method: 'GET', path: '/v1/billing/usage-days/{tenant_id}' },
+  getUsageOfTenant: { method: 'GET', path: '/v1/billing/usage-stats/{tenant_id}' },
   getUsageStats: { method: 'GET', path: '/v1/admin/usage-stats' },
   getWebhook: { method: 'GET', path: '/v1/webhooks/{webhook_id}' },
   leaseReview: { method: 'POST', path: '/v1/reviews/{review_id}/lease' },
@@ -423,6 +434,7 @@ export const CALLS = {
   setPricing: { method: 'POST', path: '/v1/pricing' },
   setRateLimits: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   setRetention: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/retention' },
+  setTopUp: { method: 'PUT', path: '/v1/billing/top-up/{tenant_id}' },
   startAudit: { method: 'POST', path: '/v1/admin/audits' },
   toMarkdown: { method: 'POST', path: '/v1/to-markdown', isForm: true, isKeyed: true },
   transferCredits: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/transfer-credits', isKeyed: true },
@@ -879,6 +891,13 @@ export interface Api {
   getOutcomes(input: Input<GetOutcomesData>, options?: CallOptions): Promise<Answer<GetOutcomesResponses>>;
 
   /**
+   * A sale, refund, dispute or reversal by its name at the provider.
+   *
+   * Of any tenant, as the log has it at this moment: what was answered before is there. A provider is found in any case of its letters.
+   */
+  getPayment(input: Input<GetPaymentData>, options?: CallOptions): Promise<Answer<GetPaymentResponses>>;
+
+  /**
    * The price of a model.
    *
    * `<provider>/<model>` or the name alone; the slash may be encoded or not.
@@ -909,7 +928,7 @@ export interface Api {
   /**
    * The receipt of a sale, or the note of a refund or a reversal.
    *
-   * As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The number follows from the log alone and never changes; facts of a sale that become known later (VAT, an invoice, a rate) are shown from then on. A tenant’s own key reads its own.
+   * As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The number follows from the log alone and never changes; facts of a sale that become known later (VAT, an invoice, a rate) are shown from then on. VAT that is told after the month was closed is listed as `corrections`, as it is booked in the open month. A tenant’s own key reads its own.
    */
   getReceipt(input: Input<GetReceiptData>, options?: CallOptions): Promise<Answer<GetReceiptResponses>>;
 
@@ -970,6 +989,13 @@ export interface Api {
   getTenantInfo(input: Input<GetTenantInfoData>, options?: CallOptions): Promise<Answer<GetTenantInfoResponses>>;
 
   /**
+   * A tenant's consent to top-ups, and its balance.
+   *
+   * Both as the log has them at this moment. `quire payments serve` decides by them.
+   */
+  getTopUp(input: Input<GetTopUpData>, options?: CallOptions): Promise<Answer<GetTopUpResponses>>;
+
+  /**
    * The progress and the result of a training job.
    *
    * Poll until `status` is `succeeded`, `failed` or `cancelled`; the scores by field show what was learned.
@@ -986,9 +1012,16 @@ export interface Api {
   /**
    * A tenant's usage and balance, day by day.
    *
-   * Days are UTC, from `start` to `end`, both inclusive, at most 366. If both are left out: the last 30. Days without movements are listed too. Always `balance_credits` = that of the day before + `granted_credits` + `adjusted_credits` − `used_credits`.
+   * Days are those of `time_zone`, from `start` to `end`, both inclusive, at most 366. If both are left out: the last 30. Days without movements are listed too. Always `balance_credits` = that of the day before + `granted_credits` + `adjusted_credits` − `used_credits`.
    */
   getUsageDays(input: Input<GetUsageDaysData>, options?: CallOptions): Promise<Answer<GetUsageDaysResponses>>;
+
+  /**
+   * A tenant's consumption, by several groups at once.
+   *
+   * By day, operation, project, task, key and tags, in the days of `time_zone`, at most 366; the last 30 if they are left out. An answer has at most 5,000 rows. Adjustments and transfers are no consumption. Its sums are those of the ledger.
+   */
+  getUsageOfTenant(input: Input<GetUsageOfTenantData>, options?: CallOptions): Promise<Answer<GetUsageOfTenantResponses>>;
 
   /**
    * Consumption of all tenants, grouped.
@@ -1336,7 +1369,7 @@ export interface Api {
   /**
    * Replace a key by a new one; the old one ends after a grace period.
    *
-   * The new key has the role and the name of the old one, which ends after `grace_seconds`.
+   * The new key has role, name and tags of the old one, which ends after `grace_seconds`.
    */
   rotateApiKey(input: Input<RotateApiKeyData>, options?: CallOptions): Promise<Answer<RotateApiKeyResponses>>;
 
@@ -1388,6 +1421,13 @@ export interface Api {
    * They can only be shorter than those of the installation. Data that is older than the new period is removed by the next sweep, within an hour.
    */
   setRetention(input: Input<SetRetentionData>, options?: CallOptions): Promise<Answer<SetRetentionResponses>>;
+
+  /**
+   * Replace a tenant's consent to top-ups.
+   *
+   * The payer’s standing consent to buy credits whenever the balance is below a threshold, with a maximum a month. Only an admin key names who pays; the tenant’s own key changes the figures and takes the consent back. `quire payments serve` charges; the service itself never does.
+   */
+  setTopUp(input: Input<SetTopUpData>, options?: CallOptions): Promise<Answer<SetTopUpResponses>>;
 
   /**
    * Begin an audit of the event log and the read models.

@@ -51,6 +51,7 @@ import type {
   OperationNotFoundProblem,
   OriginalGrantNotFoundProblem,
   OutputSchemaMismatchProblem,
+  PaymentNotFoundProblem,
   PlanRequiredProblem,
   PriceListVersionUnknownProblem,
   PriceMismatchProblem,
@@ -145,6 +146,7 @@ export type Problem =
   | OperationNotFoundProblem
   | OriginalGrantNotFoundProblem
   | OutputSchemaMismatchProblem
+  | PaymentNotFoundProblem
   | PlanRequiredProblem
   | PriceListVersionUnknownProblem
   | PriceMismatchProblem

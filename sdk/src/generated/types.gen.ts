@@ -490,13 +490,19 @@ export type ApiKeyCreateRequest = {
      */
     tenant_id: string;
     /**
-     * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
+     * `tenant`: works for its tenant, who pays. `service`: works for any tenant, unbilled. `seller`: records sales, refunds, reversals and disputes of any tenant, reads the price list, payments by their names and consents to top-ups, and nothing else. `admin`: everything.
      */
-    role?: 'tenant' | 'service' | 'admin';
+    role?: 'tenant' | 'service' | 'seller' | 'admin';
     /**
      * What the key is for: a note for people.
      */
     name?: string | null;
+    /**
+     * Tags of all work that does not name others; those of a request win by name, then those of its config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * Left out: the key does not end. If it is made with a key of the same role that ends, it ends with that key, and a later end is refused.
      */
@@ -523,11 +529,17 @@ export type ApiKeyCreateResponse = {
     /**
      * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
      */
-    role: 'tenant' | 'service' | 'admin';
+    role: 'tenant' | 'service' | 'seller' | 'admin';
     /**
      * A name for people.
      */
     name: string | null;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -562,11 +574,17 @@ export type ApiKeyList = {
         /**
          * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
          */
-        role: 'tenant' | 'service' | 'admin';
+        role: 'tenant' | 'service' | 'seller' | 'admin';
         /**
          * A name for people.
          */
         name: string | null;
+        /**
+         * Its tags; `{}`: it has none.
+         */
+        tags: {
+            [key: string]: string;
+        };
         /**
          * RFC 3339 UTC with milliseconds.
          */
@@ -1260,6 +1278,14 @@ export type BalanceLowMessage = {
          * Threshold of `balance.low` in credits; null: it is never sent.
          */
         low_balance_credits: number;
+        /**
+         * Whole days for which the credits last at the pace of the last 7 UTC days; null: none were used in them.
+         */
+        days_left_at_7_days: number | null;
+        /**
+         * Whole days for which the credits last at the pace of the last 28 UTC days; null: none were used in them.
+         */
+        days_left_at_28_days: number | null;
     };
 };
 
@@ -1296,6 +1322,14 @@ export type BalanceResponse = {
      * Free pages left in this calendar month (UTC).
      */
     free_pages_remaining: number;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 7 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_7_days: number | null;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 28 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_28_days: number | null;
     /**
      * The tenant's plan: it decides the free pages and what may be trained.
      */
@@ -1355,6 +1389,12 @@ export type Batch = {
      * Whole credits.
      */
     credits_used: number;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
     /**
      * After this time no further document is begun.
      */
@@ -1417,6 +1457,12 @@ export type BatchEndedMessage = {
          * ID of the batch, `bat_…`.
          */
         batch_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * Documents whose data fits the schema.
          */
@@ -1617,6 +1663,12 @@ export type BatchRequest = {
      * When a person has to look at the result; see `ReviewPolicy`.
      */
     review?: ReviewPolicy | '';
+    /**
+     * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
@@ -2562,6 +2614,12 @@ export type CancelTrainingJobResponse = {
         detail: string;
     } | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -2629,6 +2687,12 @@ export type CancelledBatch = {
      */
     credits_used: number;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * After this time no further document is begun.
      */
     expires_at: string;
@@ -2690,6 +2754,12 @@ export type CancelledOperation = {
      * When the job ended; null while it runs.
      */
     finished_at: string | null;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
     /**
      * How many pages.
      */
@@ -2931,6 +3001,12 @@ export type CanonicalInferenceExtract = {
          */
         file_name?: string | '';
         /**
+         * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+         */
+        tags?: {
+            [key: string]: string;
+        };
+        /**
          * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
          */
         pages?: string;
@@ -3024,6 +3100,12 @@ export type CanonicalInferenceToMarkdown = {
          * Name of the file as it was sent; null if it had none.
          */
         file_name?: string | '';
+        /**
+         * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
          */
@@ -3232,6 +3314,12 @@ export type CanonicalTrainingCreate = {
          * Start of the random numbers: the same seed and examples give the same artifact.
          */
         seed?: number;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        } | null;
     };
 };
 
@@ -3319,9 +3407,13 @@ export type Citation = {
      */
     confidence: number;
     /**
-     * For a value of a model, how the document says it. `exact`: letter by letter; `normalised`: written in another way; `derived`: it follows from the text there or is chosen (a sum, a boolean); `none`: not at all. Left out if the embedded engine read the value.
+     * For a value of a model, how the document says it. `exact`: letter by letter; `normalised`: written in another way; `derived`: it follows from the text there or is chosen (a sum, a boolean); `none`: not at all. Left out if the embedded engine read the value, or a person decided it.
      */
     grounding?: 'exact' | 'normalised' | 'derived' | 'none';
+    /**
+     * How the value was found. More may be added; left out in results of earlier releases. `labels`: A label names it: before a colon, in the cell beside it, to its left or above it. `mentions`: Words right before or behind it name it, in a short text or a sentence. `boxes`: A ticked box says it. `head`: It stands in the head of the document. `letter`: It is a part of a letter: the recipient, or the signature. `ranges`: It is an end of a range, of dates or numbers. `form`: Its form alone shows what it is, such as that of an IBAN or a DOI. `contacts`: It says how to reach the person at the head of a CV, or who that is. `passages`: It is the paragraph that its own heading opens. `stamps`: It is the date of a stamp. `sums`: It is one of the totals, which are chosen together so that they add up. `clauses`: A sentence of a contract says it. `parties`: It is a party of the trade: the seller or the buyer. `addresses`: It is a part of an address. `concepts`: A label that is known for this concept names it, in one of nine languages. `mail`: The header of a message says it. `byline`: It stands below the title of a paper: authors and institutions. `reader`: The scorer, which weighs all that stands on the pages, liked it best. `examples`: Examples taught where it stands. `tables`: It is a cell of a table. `records`: It is a member of a record: blocks of lines that have the same labels. `entries`: It is a part of a dated entry, such as those of a CV. `lines`: It stands in a column of lines below a header. `listed`: It is an entry of a list below or behind its label. `numbered`: It is a part of a numbered paragraph. `programme`: It is a part of lines of one form: times or prices beside texts. `statements`: It is an amount of a financial statement. `references`: It is a part of a work that a paper cites. `model`: A model told it. `person`: A person decided it in a review.
+     */
+    by?: 'labels' | 'mentions' | 'boxes' | 'head' | 'letter' | 'ranges' | 'form' | 'contacts' | 'passages' | 'stamps' | 'sums' | 'clauses' | 'parties' | 'addresses' | 'concepts' | 'mail' | 'byline' | 'reader' | 'examples' | 'tables' | 'records' | 'entries' | 'lines' | 'listed' | 'numbered' | 'programme' | 'statements' | 'references' | 'model' | 'person';
 };
 
 export type ClosedMonth = {
@@ -3640,6 +3732,12 @@ export type ConfigResponse = {
         sample?: number;
     } | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * The channel that fills the schema; null: the local engine.
      */
     llm: SavedChannel | null;
@@ -3698,6 +3796,12 @@ export type ConfigUpsertRequest = {
      * When a person has to look at the result; see `ReviewPolicy`.
      */
     review?: ReviewPolicy | null;
+    /**
+     * Tags of all work that does not name others; those of a request win by name, then those of its config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * The channel that fills the schema; null: the local engine.
      */
@@ -3923,6 +4027,12 @@ export type CreateTrainingJobRequest = {
      * Start of the random numbers: the same seed and examples give the same artifact.
      */
     seed?: number;
+    /**
+     * Names and values by which a customer sorts its costs; left out if there are none.
+     */
+    tags?: {
+        [key: string]: string;
+    } | null;
 };
 
 export type CreateTrainingJobResponse = {
@@ -4016,6 +4126,10 @@ export type CreatedWebhook = {
      * Threshold of `balance.low` in credits; null: it is never sent.
      */
     low_balance_credits: number | null;
+    /**
+     * Every level at which it is told of a low balance.
+     */
+    low_balance_at: Array<number>;
     /**
      * Whether messages are sent to it.
      */
@@ -5023,6 +5137,12 @@ export type DspyExamplesChargeRequest = {
      * Examples that are exported; left out: those of the job.
      */
     examples_count?: number | null;
+    /**
+     * Names and values by which a customer sorts its costs; left out if there are none.
+     */
+    tags?: {
+        [key: string]: string;
+    } | null;
 };
 
 export type DspyExamplesChargeResponse = {
@@ -5570,6 +5690,12 @@ export type EvaluationRunRequest = {
      * Default: `standard`; `balanced` is an old name of it.
      */
     mode?: 'fast' | 'standard' | 'balanced' | 'robust' | '';
+    /**
+     * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
 };
 
 export type EvaluationSet = {
@@ -5866,6 +5992,10 @@ export type ExtractForm = unknown & {
      * Task that the work is counted for; default `default`.
      */
     task_id?: string;
+    /**
+     * JSON of an object. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: string;
     /**
      * Own extraction model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
@@ -7018,7 +7148,7 @@ export type KeyCreatedMessage = {
         /**
          * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
          */
-        role: 'tenant' | 'service' | 'admin';
+        role: 'tenant' | 'service' | 'seller' | 'admin';
         /**
          * When the key ends, RFC 3339; null: never.
          */
@@ -7187,6 +7317,12 @@ export type LedgerItem = {
      */
     api_key_id: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -7269,7 +7405,7 @@ export type LedgerItem = {
         /**
          * Role of the key.
          */
-        role: 'tenant' | 'service' | 'admin' | 'system';
+        role: 'tenant' | 'service' | 'seller' | 'admin' | 'system';
     } | null;
 };
 
@@ -8160,6 +8296,92 @@ export type MonthNotReopenableProblem = {
 };
 
 /**
+ * A payment as it is booked; amounts are never below 0.
+ */
+export type NamedPayment = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Its kind.
+     */
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal';
+    /**
+     * ID of the sale, the refund, the dispute or the reversal.
+     */
+    grant_id: string;
+    /**
+     * The sale; null: it is the sale.
+     */
+    original_grant_id: string | null;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Sold (the bonus among them), taken back, or given back again: never below 0.
+     */
+    credits: number;
+    /**
+     * Whole credits.
+     */
+    bonus_credits: number;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number | null;
+    /**
+     * Taken off the list price, in minor units.
+     */
+    discount_minor: number;
+    /**
+     * VAT in minor units of `currency`.
+     */
+    vat_amount_minor: number;
+    /**
+     * What the payment provider kept, in minor units of `currency`.
+     */
+    provider_fee_minor: number;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+    /**
+     * Of a dispute; null: it is none.
+     */
+    dispute_status: 'opened' | 'won' | 'lost' | null;
+    /**
+     * Fee that the provider kept for a dispute.
+     */
+    dispute_fee_minor: number;
+    /**
+     * Whole credits.
+     */
+    refunded_credits: number;
+    /**
+     * Money given back so far, in minor units of `currency`.
+     */
+    refunded_amount_minor: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    occurred_at: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+};
+
+/**
  * There is no such route. RFC 9457; what to do: /docs/problems/not_found.
  */
 export type NotFoundProblem = {
@@ -8326,6 +8548,12 @@ export type Operation = {
      */
     finished_at: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * How many pages.
      */
     pages: OperationPages;
@@ -8405,6 +8633,12 @@ export type OperationCancelledMessage = {
          * ID of the operation, `op_…`.
          */
         operation_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
     };
 };
 
@@ -8433,6 +8667,12 @@ export type OperationFailedMessage = {
          * ID of the operation, `op_…`.
          */
         operation_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * The code that programs use for it.
          */
@@ -8585,6 +8825,12 @@ export type OperationPartialMessage = {
          */
         operation_id: string;
         /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
+        /**
          * Time from the request to its answer, in milliseconds.
          */
         duration_ms: number;
@@ -8616,6 +8862,12 @@ export type OperationSucceededMessage = {
          * ID of the operation, `op_…`.
          */
         operation_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * Time from the request to its answer, in milliseconds.
          */
@@ -8999,6 +9251,36 @@ export type PaymentList = {
      * Send it as `cursor` to get the next page; null on the last one.
      */
     next_cursor: string | null;
+};
+
+/**
+ * There is no such payment. RFC 9457; what to do: /docs/problems/payment_not_found.
+ */
+export type PaymentNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/payment_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such payment';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'payment_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
 };
 
 export type PaymentSum = {
@@ -9800,6 +10082,32 @@ export type ReadyResponse = {
 };
 
 /**
+ * Tax of a payment that was told after its month was closed.
+ */
+export type ReceiptCorrection = {
+    /**
+     * Date of booking, in the month that was open.
+     */
+    booked_at: string;
+    /**
+     * VAT to add; the net amount is less by it.
+     */
+    vat_amount_minor: number;
+    /**
+     * VAT in percent, decimal text; null where it was not said.
+     */
+    tax_rate: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1; null where it was not said.
+     */
+    tax_country: string | null;
+    /**
+     * Position of its event in the log.
+     */
+    position: string;
+};
+
+/**
  * There is no such receipt. RFC 9457; what to do: /docs/problems/receipt_not_found.
  */
 export type ReceiptNotFoundProblem = {
@@ -9883,7 +10191,7 @@ export type ReceiptResponse = {
      */
     gross_amount_minor: number | null;
     /**
-     * VAT in minor units of `currency`.
+     * As known when its month was closed; `corrections` has what was told later.
      */
     vat_amount_minor: number;
     /**
@@ -9931,6 +10239,10 @@ export type ReceiptResponse = {
      */
     position: string;
     /**
+     * VAT, its rate and country as told after the month of the document was closed, the oldest first.
+     */
+    corrections: Array<ReceiptCorrection>;
+    /**
      * Reference of the invoice, for people.
      */
     invoice_ref: string | null;
@@ -9940,7 +10252,7 @@ export type ReceiptResponse = {
      */
     seller: Array<string>;
     /**
-     * SHA-256 as canonical JSON (RFC 8785) of all members but log_id, invoice_ref, customer, seller and digest.
+     * SHA-256 as canonical JSON (RFC 8785) of all members but log_id, corrections, invoice_ref, customer, seller and digest.
      */
     digest: string;
 };
@@ -11010,6 +11322,12 @@ export type ReviewNeededMessage = {
          */
         operation_id: string;
         /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
+        /**
          * Time from the request to its answer, in milliseconds.
          */
         duration_ms: number;
@@ -11740,7 +12058,7 @@ export type StatementResponse = {
      */
     closing_balance_credits: number;
     /**
-     * From the opening balance to the closing one: movements in the order of the log, then use by project and key, the most first. Beyond 1,000 of each the rest is one row.
+     * From the opening balance to the closing one: movements in the order of the log, then use by project, key and tags, the most first. Beyond 1,000 of each the rest is one row.
      */
     items: Array<StatementRow>;
     /**
@@ -11790,6 +12108,12 @@ export type StatementRow = {
      * ID of the key that made the call; null if none did.
      */
     api_key_id: string | null;
+    /**
+     * Tags of the use; left out if it has none.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * Movements or operations that the row sums up; 0 for a balance.
      */
@@ -12072,6 +12396,14 @@ export type TenantInfoResponse = {
      * Free pages left in this calendar month (UTC).
      */
     free_pages_remaining: number;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 7 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_7_days: number | null;
+    /**
+     * Whole days for which the available credits last, if as many are used a day as in the last 28 UTC days, today included; null: none were used in them.
+     */
+    days_left_at_28_days: number | null;
     /**
      * The tenant's plan: it decides the free pages and what may be trained.
      */
@@ -12507,6 +12839,10 @@ export type ToMarkdownForm = unknown & {
      */
     task_id?: string;
     /**
+     * JSON of an object. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: string;
+    /**
      * Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_provider_model?: string | unknown;
@@ -12565,6 +12901,12 @@ export type ToMarkdownRequest = {
      * Task that the work is counted for; default `default`.
      */
     task_id?: string;
+    /**
+     * Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: {
+        [key: string]: string;
+    };
     /**
      * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
@@ -12685,6 +13027,98 @@ export type TooManyWebhooksProblem = {
     request_id: string;
 };
 
+/**
+ * Members are null where nothing was ever set.
+ */
+export type TopUp = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * False: the consent was taken back, or never given.
+     */
+    active: boolean;
+    /**
+     * Credits are bought while the balance is below this.
+     */
+    threshold_credits: number | null;
+    /**
+     * Credits of the sale that are taken back; left out: computed from the amount.
+     */
+    credits: number | null;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string | null;
+    /**
+     * The most credits that top-ups buy in a month, UTC.
+     */
+    monthly_credits_max: number | null;
+    /**
+     * Customer at the payment provider, as `cus_…`.
+     */
+    payer: string | null;
+    /**
+     * What is charged, a name of the payment provider as `pm_…`.
+     */
+    payment_method: string | null;
+    /**
+     * When the payer agreed.
+     */
+    consented_at: string | null;
+    /**
+     * Whole credits.
+     */
+    balance_credits: number;
+    /**
+     * When the limits were set; null while the defaults hold.
+     */
+    updated_at: string | null;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    updated_by: string | null;
+};
+
+/**
+ * All of the consent: it replaces what was set before.
+ */
+export type TopUpRequest = {
+    /**
+     * False: the consent was taken back, or never given.
+     */
+    active: boolean;
+    /**
+     * Credits are bought while the balance is below this.
+     */
+    threshold_credits: number;
+    /**
+     * Bought at a time.
+     */
+    credits: number;
+    /**
+     * ISO 4217 code.
+     */
+    currency: string;
+    /**
+     * The most credits that top-ups buy in a month, UTC. At least `credits`.
+     */
+    monthly_credits_max: number;
+    /**
+     * Customer at the payment provider, as `cus_…`. Left out: as before.
+     */
+    payer?: string | null;
+    /**
+     * What is charged, a name of the payment provider as `pm_…`. Left out: as before.
+     */
+    payment_method?: string | null;
+    /**
+     * When the payer agreed. Left out: now.
+     */
+    consented_at?: string | null;
+};
+
 export type TrainingCancelledMessage = {
     /**
      * Type of event.
@@ -12710,6 +13144,12 @@ export type TrainingCancelledMessage = {
          * ID of a training job, `job_…`.
          */
         job_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
     };
 };
 
@@ -12755,6 +13195,12 @@ export type TrainingFailedMessage = {
          * ID of a training job, `job_…`.
          */
         job_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * The code that programs use for it.
          */
@@ -12925,6 +13371,12 @@ export type TrainingJobStatusResponse = {
         detail: string;
     } | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -13023,6 +13475,12 @@ export type TrainingSucceededMessage = {
          * ID of a training job, `job_…`.
          */
         job_id: string;
+        /**
+         * Names and values by which a customer sorts its costs; left out if there are none.
+         */
+        tags?: {
+            [key: string]: string;
+        };
         /**
          * ID of a trained artifact, `art_…`, or the name of a deployed one.
          */
@@ -13585,6 +14043,12 @@ export type UsageItem = {
      */
     api_key_id: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
@@ -13592,6 +14056,118 @@ export type UsageItem = {
      * Its kind.
      */
     kind: 'usage' | 'admin_adjustment';
+};
+
+export type UsagePivot = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * What the figures are grouped by.
+     */
+    group_by: Array<string>;
+    /**
+     * Start of the period, inclusive; null: from the first event.
+     */
+    from_date: string;
+    /**
+     * End of the period, inclusive; null: until now.
+     */
+    to_date: string;
+    /**
+     * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+     */
+    time_zone: string;
+    /**
+     * Names of tags with more than 10,000 values: further values are counted together, in rows that name the tag in `rest_of`.
+     */
+    tags_at_limit: Array<string>;
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<UsagePivotItem>;
+    totals: UsagePivotTotals;
+};
+
+export type UsagePivotItem = {
+    /**
+     * A day of `time_zone`; null if it is not grouped by.
+     */
+    day: string | null;
+    /**
+     * Kind of work; null if it is not grouped by.
+     */
+    operation: string | null;
+    /**
+     * Project; null if it is not grouped by.
+     */
+    project_id: string | null;
+    /**
+     * Task; null if it is not grouped by.
+     */
+    task_id: string | null;
+    /**
+     * ID of the key; null if it is not grouped by, or of none.
+     */
+    api_key_id: string | null;
+    /**
+     * Values of the tags that it is grouped by; null: work without the tag, unless in `rest_of`.
+     */
+    tags: {
+        [key: string]: string | null;
+    };
+    /**
+     * Names of tags of which this row has all values beyond the limit.
+     */
+    rest_of: Array<string>;
+    /**
+     * Number of pieces of work.
+     */
+    operations: number;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * Pages that the plan's monthly allowance covers.
+     */
+    free_pages: number;
+    /**
+     * Whole credits.
+     */
+    credits: number;
+    /**
+     * US dollars as exact decimal text.
+     */
+    list_value_usd: string;
+};
+
+export type UsagePivotTotals = {
+    /**
+     * Number of pieces of work.
+     */
+    operations: number;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * Pages that the plan's monthly allowance covers.
+     */
+    free_pages: number;
+    /**
+     * Whole credits.
+     */
+    credits: number;
+    /**
+     * US dollars as exact decimal text.
+     */
+    list_value_usd: string;
 };
 
 export type UsageStatsItem = {
@@ -13752,6 +14328,10 @@ export type Webhook = {
      */
     low_balance_credits: number | null;
     /**
+     * Every level at which it is told of a low balance.
+     */
+    low_balance_at: Array<number>;
+    /**
      * Whether messages are sent to it.
      */
     enabled: boolean;
@@ -13791,6 +14371,10 @@ export type WebhookChangeRequest = {
      */
     low_balance_credits?: number | null;
     /**
+     * Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance falls below one of them; if it falls below several at once, for the lowest.
+     */
+    low_balance_at?: Array<number>;
+    /**
      * Whether messages are sent to it.
      */
     enabled?: boolean;
@@ -13817,6 +14401,10 @@ export type WebhookCreateRequest = {
      * `balance.low` is sent each time the balance falls below this; null: never.
      */
     low_balance_credits?: number | null;
+    /**
+     * Instead of `low_balance_credits`: several levels. `balance.low` is sent each time the balance falls below one of them; if it falls below several at once, for the lowest.
+     */
+    low_balance_at?: Array<number>;
 };
 
 export type WebhookDelivery = {
@@ -14039,9 +14627,13 @@ export type ListDeploymentsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -14100,11 +14692,13 @@ export type ActivateDeploymentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -14439,9 +15033,13 @@ export type CancelBatchErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `batch_not_found`
      */
@@ -14503,9 +15101,13 @@ export type CancelEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `run_not_found`
      */
@@ -14567,9 +15169,13 @@ export type CancelOperationErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `operation_not_found`
      */
@@ -14631,9 +15237,13 @@ export type CancelTrainingJobErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `job_not_found`
      */
@@ -14728,11 +15338,13 @@ export type CanonicalErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`, `plan_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`, `plan_required`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -14887,11 +15499,13 @@ export type RemoveBudgetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `budget_read_only`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `budget_read_only`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'budget_read_only';
@@ -14969,11 +15583,13 @@ export type ChangeBudgetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `budget_read_only`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `budget_read_only`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'budget_read_only';
@@ -15051,9 +15667,13 @@ export type RemoveWebhookErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -15114,6 +15734,10 @@ export type GetWebhookErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `webhook_not_found`
      */
@@ -15256,11 +15880,13 @@ export type ChargeExamplesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `plan_required`, `insufficient_credits`, `budget_reached`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`, `budget_reached`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'plan_required';
@@ -15567,9 +16193,13 @@ export type CountPagesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -15868,9 +16498,13 @@ export type ListBatchesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -15943,11 +16577,13 @@ export type CreateBatchErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -16170,11 +16806,13 @@ export type CreateBudgetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `budget_read_only`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `budget_read_only`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'budget_read_only';
@@ -16288,9 +16926,13 @@ export type ListEvaluationRunsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -16363,11 +17005,13 @@ export type CreateEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -16479,9 +17123,13 @@ export type ListEvaluationSetsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -16552,11 +17200,13 @@ export type CreateEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -16767,9 +17417,13 @@ export type EndSessionErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `validation_error`
      */
@@ -16853,9 +17507,11 @@ export type CreateSessionErrors = {
      */
     401: InvalidApiKeyProblem;
     /**
-     * `cross_site_request`, `https_required`
+     * `admin_required`, `cross_site_request`, `https_required`
      */
     403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
         code: 'https_required';
@@ -16951,9 +17607,13 @@ export type ListTrainingJobsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -17026,11 +17686,13 @@ export type CreateTrainingJobErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `plan_required`, `insufficient_credits`, `budget_reached`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`, `budget_reached`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'plan_required';
@@ -17154,9 +17816,13 @@ export type ListWebhooksErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -17215,15 +17881,15 @@ export type CreateWebhookErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `admin_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
-        code: 'tenant_mismatch';
-    } & TenantMismatchProblem) | ({
         code: 'admin_required';
-    } & AdminRequiredProblem);
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `webhook_not_found`
      */
@@ -17317,9 +17983,13 @@ export type DecideReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -17609,9 +18279,13 @@ export type EraseDocumentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `document_not_found`
      */
@@ -17780,11 +18454,13 @@ export type ExtractErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -18246,9 +18922,13 @@ export type GetBalanceErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -18317,9 +18997,13 @@ export type GetBalanceAtErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -18378,6 +19062,10 @@ export type GetBatchErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `batch_not_found`
      */
@@ -18441,6 +19129,10 @@ export type GetBatchResultsErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `batch_not_found`
      */
@@ -18642,6 +19334,10 @@ export type GetBillingRatesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `validation_error`
      */
     422: HttpValidationError;
@@ -18838,6 +19534,10 @@ export type GetConfigErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `config_not_found`
      */
@@ -19126,9 +19826,13 @@ export type GetCurrentDeploymentErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `deployment_not_found`
      */
@@ -19325,6 +20029,10 @@ export type GetEvaluationRunErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `run_not_found`
      */
     404: RunNotFoundProblem;
@@ -19390,6 +20098,10 @@ export type GetEvaluationRunDocumentErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `run_not_found`, `document_not_found`
      */
@@ -19461,6 +20173,10 @@ export type GetEvaluationRunFileErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `run_not_found`, `document_not_found`
      */
     404: ({
@@ -19527,9 +20243,13 @@ export type RemoveEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `set_not_found`
      */
@@ -19595,6 +20315,10 @@ export type GetEvaluationSetErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `set_not_found`
      */
     404: SetNotFoundProblem;
@@ -19652,6 +20376,10 @@ export type GetEvaluationSetExamplesErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `set_not_found`
      */
@@ -20199,6 +20927,10 @@ export type GetOperationErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `operation_not_found`
      */
     404: OperationNotFoundProblem;
@@ -20265,9 +20997,13 @@ export type GetOutcomesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20305,6 +21041,72 @@ export type GetOutcomesResponses = {
 
 export type GetOutcomesResponse = GetOutcomesResponses[keyof GetOutcomesResponses];
 
+export type GetPaymentData = {
+    body?: never;
+    path: {
+        /**
+         * Name of the payment provider or the model's provider, in small letters.
+         */
+        provider: string;
+        /**
+         * Together with the provider it identifies this payment, for ever and across tenants.
+         */
+        provider_txn_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/payments/{provider}/{provider_txn_id}';
+};
+
+export type GetPaymentErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `payment_not_found`
+     */
+    404: PaymentNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetPaymentError = GetPaymentErrors[keyof GetPaymentErrors];
+
+export type GetPaymentResponses = {
+    /**
+     * Success.
+     */
+    200: NamedPayment;
+};
+
+export type GetPaymentResponse = GetPaymentResponses[keyof GetPaymentResponses];
+
 export type GetPricingData = {
     body?: never;
     path: {
@@ -20326,6 +21128,10 @@ export type GetPricingErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `model_pricing_not_found`
      */
@@ -20369,7 +21175,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'budget_reached' | 'budget_read_only' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'budget_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'too_many_budgets' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'budget_reached' | 'budget_read_only' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'budget_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'payment_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'too_many_budgets' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -20443,9 +21249,13 @@ export type GetQuoteErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -20533,6 +21343,10 @@ export type GetReceiptErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `receipt_not_found`
      */
@@ -20788,6 +21602,10 @@ export type GetReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
      * `review_not_found`
      */
     404: ReviewNotFoundProblem;
@@ -20845,6 +21663,10 @@ export type GetReviewFileErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `review_not_found`
      */
@@ -20970,9 +21792,13 @@ export type GetStatementErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21106,9 +21932,13 @@ export type GetTenantInfoErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21146,6 +21976,150 @@ export type GetTenantInfoResponses = {
 
 export type GetTenantInfoResponse = GetTenantInfoResponses[keyof GetTenantInfoResponses];
 
+export type GetTopUpData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/top-up/{tenant_id}';
+};
+
+export type GetTopUpErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetTopUpError = GetTopUpErrors[keyof GetTopUpErrors];
+
+export type GetTopUpResponses = {
+    /**
+     * Success.
+     */
+    200: TopUp;
+};
+
+export type GetTopUpResponse = GetTopUpResponses[keyof GetTopUpResponses];
+
+export type SetTopUpData = {
+    body: TopUpRequest;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/top-up/{tenant_id}';
+};
+
+export type SetTopUpErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type SetTopUpError = SetTopUpErrors[keyof SetTopUpErrors];
+
+export type SetTopUpResponses = {
+    /**
+     * Success.
+     */
+    200: TopUp;
+};
+
+export type SetTopUpResponse = SetTopUpResponses[keyof SetTopUpResponses];
+
 export type GetTrainingExamplesData = {
     body?: never;
     path: {
@@ -21168,9 +22142,13 @@ export type GetTrainingExamplesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `charge_required`
+     * `admin_required`, `charge_required`
      */
-    403: ChargeRequiredProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'charge_required';
+    } & ChargeRequiredProblem);
     /**
      * `job_not_found`
      */
@@ -21233,6 +22211,10 @@ export type GetTrainingJobErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `job_not_found`
      */
@@ -21308,9 +22290,13 @@ export type GetTrainingQuoteErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21366,6 +22352,10 @@ export type GetUsageDaysData = {
          */
         end?: string;
         /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -21383,9 +22373,13 @@ export type GetUsageDaysErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21422,6 +22416,109 @@ export type GetUsageDaysResponses = {
 };
 
 export type GetUsageDaysResponse = GetUsageDaysResponses[keyof GetUsageDaysResponses];
+
+export type GetUsageOfTenantData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: {
+        /**
+         * By what to group, in this order; send it several times for several groups. `tag:<name>` groups by the values of a tag.
+         */
+        group_by?: Array<string>;
+        /**
+         * First day of `time_zone`.
+         */
+        from_date?: string;
+        /**
+         * Last day of `time_zone`.
+         */
+        to_date?: string;
+        /**
+         * Only work of this project.
+         */
+        project_id?: string;
+        /**
+         * Only work of this task.
+         */
+        task_id?: string;
+        /**
+         * Only work that this key asked for.
+         */
+        key_id?: string;
+        /**
+         * Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.
+         */
+        tag?: Array<string>;
+        /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/billing/usage-stats/{tenant_id}';
+};
+
+export type GetUsageOfTenantErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetUsageOfTenantError = GetUsageOfTenantErrors[keyof GetUsageOfTenantErrors];
+
+export type GetUsageOfTenantResponses = {
+    /**
+     * Success.
+     */
+    200: UsagePivot;
+};
+
+export type GetUsageOfTenantResponse = GetUsageOfTenantResponses[keyof GetUsageOfTenantResponses];
 
 export type GetUsageStatsData = {
     body?: never;
@@ -21523,9 +22620,13 @@ export type ReleaseReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -21591,9 +22692,13 @@ export type LeaseReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -21772,9 +22877,13 @@ export type ListArtifactsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -21977,9 +23086,13 @@ export type ListBudgetsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22115,9 +23228,13 @@ export type ListConfigsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22320,9 +23437,13 @@ export type ListDocumentsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22481,9 +23602,13 @@ export type ListGrantsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22727,9 +23852,13 @@ export type ListOperationsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -22915,9 +24044,13 @@ export type ListReviewsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -23040,9 +24173,13 @@ export type ListStatementsErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -23135,9 +24272,13 @@ export type ListTenantLedgerErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -23308,9 +24449,13 @@ export type ListUsageErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -23394,6 +24539,10 @@ export type ListWebhookDeliveriesErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
     /**
      * `webhook_not_found`
      */
@@ -23563,11 +24712,13 @@ export type OcrToMarkdownErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -23696,11 +24847,13 @@ export type PresignUploadErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
@@ -24142,9 +25295,13 @@ export type RejectReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -24230,9 +25387,13 @@ export type RemoveUploadErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `document_not_found`
      */
@@ -24382,9 +25543,13 @@ export type ReopenReviewErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `review_not_found`
      */
@@ -24454,9 +25619,13 @@ export type ResendWebhookDeliveryErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`, `delivery_not_found`
      */
@@ -24774,9 +25943,13 @@ export type RotateWebhookSecretErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `admin_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -25059,11 +26232,13 @@ export type ToMarkdownErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { activeConfig, type ReferenceData } from '../../commands/reference.ts';
 import type { Queries } from '../../queries/queries.ts';
 import { plan } from '../../../domain/account/messages.ts';
+import { forecastOf, PACE_DAYS_MAX, paceStart } from '../../../domain/forecast.ts';
 import {
   booleanText,
   creditsOut,
@@ -16,16 +17,19 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagsOut,
   tenantParams,
   usdOut,
   checkKnown,
   tenantNotFound,
+  timeZoneIn,
   actorOut,
   zoned,
 } from '../schemas/basics.ts';
 import { routesOver } from '../../server/routes.ts';
 import { activePriceList } from '../../../domain/priceList.ts';
 import { invalid } from '../../server/problems.ts';
+import { dayIn } from '../../../domain/kernel/timeZones.ts';
 import type { LedgerItem } from '../../../projections/ledgerPages.ts';
 
 /** What these routes need. */
@@ -34,6 +38,7 @@ export interface AccountsDeps {
   readonly queries: Pick<
     Queries,
     | 'balanceOfTenant'
+    | 'creditsUsedByDay'
     | 'ledgerOfTenant'
     | 'openHoldsOfTenant'
     | 'tenants'
@@ -53,12 +58,20 @@ const tenantBalance = async (
   {
     reference,
     queries,
-  }: { readonly reference: ReferenceData; readonly queries: Pick<Queries, 'balanceOfTenant'> },
+  }: {
+    readonly reference: ReferenceData;
+    readonly queries: Pick<Queries, 'balanceOfTenant' | 'creditsUsedByDay'>;
+  },
   tenantId: string,
   as_of: string,
 ) => {
-  const row = await queries.balanceOfTenant(tenantId);
+  const today = as_of.slice(0, 10);
+  const [row, used_by_day] = await Promise.all([
+    queries.balanceOfTenant(tenantId),
+    queries.creditsUsedByDay(tenantId, paceStart(today, PACE_DAYS_MAX)),
+  ]);
   if (row === undefined) return undefined;
+  const forecast = forecastOf(row.available_credits, used_by_day, today);
   const { terms, version } = await activeConfig(reference);
   const {
     free_pages_used: used,
@@ -73,12 +86,22 @@ const tenantBalance = async (
   const remaining = Math.max(0, allowance - used - free_pages_held);
   return {
     /** `BalanceResponse`. */
-    balance: { ...members, free_pages_remaining: remaining, as_of },
+    balance: { ...members, free_pages_remaining: remaining, ...forecast, as_of },
     free_pages: { allowance, used, remaining },
     account: { grants_count, created_at, last_activity_at },
     billing_config_version: version,
   };
 };
+
+const daysLeftOut = (days: number) =>
+  z
+    .int()
+    .nullable()
+    .meta({
+      description:
+        `Whole days for which the available credits last, if as many are used a day as in the last ${String(days)} ` +
+        'UTC days, today included; null: none were used in them.',
+    });
 
 const balanceMembers = {
   tenant_id: z.string(),
@@ -89,6 +112,8 @@ const balanceMembers = {
   total_credits_used: creditsOut,
   total_credits_adjusted: creditsOut,
   free_pages_remaining: z.int(),
+  days_left_at_7_days: daysLeftOut(7),
+  days_left_at_28_days: daysLeftOut(28),
   plan,
   as_of: instantOut,
 };
@@ -140,6 +165,7 @@ const usageMembers = {
   document_id: z.string().nullable(),
   job_id: z.string().nullable(),
   api_key_id: z.string().nullable(),
+  tags: tagsOut,
   created_at: instantOut,
 };
 
@@ -359,25 +385,29 @@ export const getUsageDays = get(
   {
     summary: "A tenant's usage and balance, day by day",
     description:
-      'Days are UTC, from `start` to `end`, both inclusive, at most 366. If both are left out: the last 30. Days ' +
-      'without movements are listed too. Always `balance_credits` = that of the day before + `granted_credits` + ' +
-      '`adjusted_credits` − `used_credits`.',
+      'Days are those of `time_zone`, from `start` to `end`, both inclusive, at most 366. If both are left out: the ' +
+      'last 30. Days without movements are listed too. Always `balance_credits` = that of the day before + ' +
+      '`granted_credits` + `adjusted_credits` − `used_credits`.',
     access: 'any',
     tenant: 'path',
     params: tenantParams,
-    query: z.object({ start: z.iso.date().optional(), end: z.iso.date().optional() }),
+    query: z.object({
+      start: z.iso.date().optional(),
+      end: z.iso.date().optional(),
+      time_zone: timeZoneIn,
+    }),
     reply: { status: 200, schema: usageDaysResponse },
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },
   async ({ params, query, meta }, { queries }) => {
     const { tenant_id } = params;
-    const end = query.end ?? meta.now.slice(0, 10);
+    const { time_zone, end = dayIn(time_zone, meta.now) } = query;
     const start = query.start ?? dayFrom(end, 1 - DEFAULT_DAYS);
     if (start > end) throw wrongEnd('Lies before start.');
     if (dayFrom(start, DAYS_MAX) <= end) throw wrongEnd(`At most ${String(DAYS_MAX)} days from start.`);
     await checkKnown({ queries }, tenant_id, { isEmpty: true });
-    const items = await queries.usageDaysOfTenant({ tenant_id, start, end });
+    const items = await queries.usageDaysOfTenant({ tenant_id, start, end, time_zone });
     return {
       tenant_id,
       start,

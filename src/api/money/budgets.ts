@@ -12,7 +12,7 @@ import { budgetAt, budgetIn, type BudgetState } from '../../../domain/account/bu
 import type { AccountState } from '../../../domain/account/state.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import type { Clock } from '../../../domain/ports/log.ts';
-import { tagName } from '../../../domain/tags.ts';
+import { TAG_NAME, TAG_VALUE_MAX } from '../../../domain/tags.ts';
 import type { ReadYourWrites } from '../../queries/queries.ts';
 import { type AnyRequest, KEPT_A_DAY, routesOver } from '../../server/routes.ts';
 import type { AccountWriter } from '../../writer/accountWriter.ts';
@@ -45,8 +45,8 @@ const scopeIn = z
     task_id: scopeId.optional(),
     tag: z
       .strictObject({
-        name: tagName.meta({ description: 'Name of the tag.' }),
-        value: plainText(0, 200).meta({ description: 'The value that it has.' }),
+        name: z.string().regex(TAG_NAME).meta({ description: 'Name of the tag.' }),
+        value: plainText(1, TAG_VALUE_MAX).meta({ description: 'The value that it has.' }),
       })
       .optional()
       .meta({ description: 'Work with this tag.' }),

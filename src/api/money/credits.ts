@@ -366,7 +366,7 @@ export const addCredits = post(
       'with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`. Fee, VAT, ' +
       'invoice, payout and tax that were not known before are added to it (`details_added`), and what contradicts ' +
       'it is 422 with `members`.',
-    access: 'admin',
+    access: 'admin_or_seller',
     tenant: 'body',
     idempotency: KEPT_A_DAY,
     body: addCreditsRequest,
@@ -445,7 +445,7 @@ export const refundCredits = post(
     description:
       'A refund is a negative grant linked to its sale. Members that are left out are computed in proportion. A ' +
       'retry with the same `provider` and `provider_txn_id` returns the original refund with `credited: false`.',
-    access: 'admin',
+    access: 'admin_or_seller',
     tenant: 'body',
     idempotency: KEPT_A_DAY,
     body: refundRequest,

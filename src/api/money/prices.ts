@@ -151,7 +151,7 @@ export const getCreditPrices = get(
     summary: 'The active price list of credits',
     description:
       'The price of a credit in each currency. Sales are checked against this list, which has a version.',
-    access: 'any',
+    access: 'any_or_seller',
     reply: { status: 200, schema: priceListResponse },
   },
   async (_request, { reference }) => priceListOf(await reference.priceLists()),

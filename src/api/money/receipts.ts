@@ -58,7 +58,9 @@ const receiptFigures = {
   bonus_credits: creditsOut,
   currency: z.string(),
   gross_amount_minor: minorOut.nullable(),
-  vat_amount_minor: minorOut,
+  vat_amount_minor: minorOut.meta({
+    description: 'As known when its month was closed; `corrections` has what was told later.',
+  }),
   net_amount_minor: minorOut.nullable(),
   tax_rate: decimalOut.nullable(),
   tax_country: z.string().nullable(),
@@ -72,16 +74,34 @@ const receiptFigures = {
   position: z.string().meta({ description: 'Position of its event in the log.' }),
 };
 
+const correctionOut = z
+  .strictObject({
+    booked_at: instantOut.meta({ description: 'Date of booking, in the month that was open.' }),
+    vat_amount_minor: minorOut.meta({ description: 'VAT to add; the net amount is less by it.' }),
+    tax_rate: decimalOut.nullable(),
+    tax_country: z.string().nullable(),
+    position: z.string().meta({ description: 'Position of its event in the log.' }),
+  })
+  .meta({
+    id: 'ReceiptCorrection',
+    description: 'Tax of a payment that was told after its month was closed.',
+  });
+
 const receiptResponse = z
   .strictObject({
     log_id: logIdOut,
     ...receiptFigures,
+    corrections: z.array(correctionOut).meta({
+      description:
+        'VAT, its rate and country as told after the month of the document was closed, the oldest first.',
+    }),
     invoice_ref: z.string().nullable(),
     customer: customerOut,
     seller: sellerOut,
     digest: z.string().meta({
       description:
-        'SHA-256 as canonical JSON (RFC 8785) of all members but log_id, invoice_ref, customer, seller and digest.',
+        'SHA-256 as canonical JSON (RFC 8785) of all members but log_id, corrections, invoice_ref, customer, seller ' +
+        'and digest.',
     }),
   })
   .meta({ id: 'ReceiptResponse' });
@@ -94,7 +114,7 @@ const numberIn = (tenantId: string, kind: DocumentedKind, ordinal: number): stri
 
 /** The figures of a receipt or note; amounts are never negative, for the document says which way they went. */
 const figuresOf = (payment: Payment, kind: DocumentedKind, booked_at: string): Figures => {
-  const { ordinal, sale_ordinal, refund_ordinal, invoice_ref: _, ...facts } = payment;
+  const { ordinal, sale_ordinal, refund_ordinal, invoice_ref: _, corrections: ______, ...facts } = payment;
   const { kind: __, original_grant_id: ___, refund_id: ____, created_at: _____, ...shown } = facts;
   const { tenant_id, position } = payment;
   return {
@@ -137,12 +157,12 @@ const factsOf = (receipt: Figures, invoice_ref: string | null): Paper['facts'] =
   return facts.flatMap(([name, value]): Paper['facts'] => (value === null ? [] : [[name, value]]));
 };
 
-const vatTitle = ({ tax_rate, tax_country }: Figures): string => {
+const vatTitle = ({ tax_rate, tax_country }: Pick<Figures, 'tax_rate' | 'tax_country'>): string => {
   const rate = tax_rate === null ? '' : ` ${tax_rate} %`;
   return `VAT${rate}${tax_country === null ? '' : `, ${tax_country}`}`;
 };
 
-const amountRows = (receipt: Figures): Paper['rows'] => {
+const amountRows = (receipt: Receipt): Paper['rows'] => {
   const { currency, credits, bonus_credits, discount_minor, discount_code } = receipt;
   const { gross_amount_minor, net_amount_minor, vat_amount_minor } = receipt;
   const money = (minor: number | null) => (minor === null ? 'not known' : moneyText(minor, currency));
@@ -155,10 +175,14 @@ const amountRows = (receipt: Figures): Paper['rows'] => {
     row('Net', '', money(net_amount_minor)),
     row(vatTitle(receipt), '', money(vat_amount_minor)),
     { ...row('Total, with VAT', grouped(credits), money(gross_amount_minor)), isStrong: true },
+    ...receipt.corrections.map((told) =>
+      row(`${vatTitle(told)}, booked ${told.booked_at.slice(0, 10)}`, '', money(told.vat_amount_minor)),
+    ),
   ];
 };
 
-type Receipt = Figures & Pick<z.output<typeof receiptResponse>, 'invoice_ref' | 'customer' | 'digest'>;
+type Receipt = Figures &
+  Pick<z.output<typeof receiptResponse>, 'corrections' | 'invoice_ref' | 'customer' | 'digest'>;
 
 /** A receipt or note as it is printed. */
 const receiptPaper = (receipt: Receipt, seller: readonly string[]): Paper => ({
@@ -193,7 +217,8 @@ export const getReceipt = get(
     description:
       'As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The number follows from ' +
       'the log alone and never changes; facts of a sale that become known later (VAT, an invoice, a rate) are shown ' +
-      'from then on. A tenant’s own key reads its own.',
+      'from then on. VAT that is told after the month was closed is listed as `corrections`, as it is booked in the ' +
+      'open month. A tenant’s own key reads its own.',
     access: 'any',
     bucket: 'heavy',
     params: z.object({ grant_id: plainText(1, 128) }),
@@ -212,7 +237,9 @@ export const getReceipt = get(
     const figures = figuresOf(payment, payment.kind, booked_at);
     const { invoice_ref } = await withTexts(deps.log, { invoice_ref: payment.invoice_ref });
     const customer = await customerAt(deps, tenant_id, position);
-    const receipt = { ...figures, invoice_ref, customer, digest: sha256(canonicalJson(figures)) };
+    const corrections = payment.corrections.map((told) => ({ ...told, position: String(told.position) }));
+    const digest = sha256(canonicalJson(figures));
+    const receipt = { ...figures, corrections, invoice_ref, customer, digest };
     const { seller } = deps.papers;
     if (prefersPdf(request)) return pdfAnswer(deps, request, receiptPaper(receipt, seller));
     if (prefers(['application/json', CSV_TYPE]) === CSV_TYPE) {

@@ -1,21 +1,24 @@
 import { z } from 'zod';
 import { MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
+import type { BookedPayment, paymentNamed as named } from '../../commands/money/payments.ts';
 import type { recordDispute as record, reverseRefund as reverse } from '../../commands/sales.ts';
 import { disputeStatus } from '../../../domain/account/messages.ts';
 import type { ReadYourWrites } from '../../queries/queries.ts';
 import { KEPT_A_DAY, routesOver } from '../../server/routes.ts';
 import { creditsOut, instantOut, minorIn, minorOut, plainText } from '../schemas/basics.ts';
-import { provider, transaction } from './credits.ts';
+import { disputeOut, provider, transaction } from './credits.ts';
+import { problem } from '../../server/problems.ts';
 import { DISPUTE_REJECTIONS, REVERSAL_REJECTIONS } from '../schemas/rejections.ts';
 
 /** What these routes need. */
 export interface ReversalsDeps {
   readonly reverseRefund: ReturnType<typeof reverse>;
   readonly recordDispute: ReturnType<typeof record>;
+  readonly paymentNamed: ReturnType<typeof named>;
   readonly reads: ReadYourWrites;
 }
 
-const { post } = routesOver<ReversalsDeps>();
+const { get, post } = routesOver<ReversalsDeps>();
 
 const reversalRequest = z
   .strictObject({
@@ -65,7 +68,7 @@ export const reverseRefund = post(
       'and rate, and can be refunded again. Without `credits` and `gross_amount_minor` it is all that is left of the ' +
       'refund; with money alone its part of the credits. The provider is that of the refund. A retry with the same ' +
       '`provider_txn_id` returns the original reversal with `credited: false`.',
-    access: 'admin',
+    access: 'admin_or_seller',
     idempotency: KEPT_A_DAY,
     params: z.object({ refund_id: z.string().min(1).max(255) }),
     body: reversalRequest,
@@ -147,7 +150,7 @@ export const recordDispute = post(
       'money in any case. `won` gives all of that back, `lost` ends it. The fee is a cost of its own and may be told ' +
       'later. Provider and transaction identify the dispute: a retry, or older news, answers `credited: false`, and ' +
       'what contradicts is 422 with `members`.',
-    access: 'admin',
+    access: 'admin_or_seller',
     idempotency: KEPT_A_DAY,
     body: disputeRequest,
     reply: { status: 200, schema: disputeResponse },
@@ -174,6 +177,105 @@ export const recordDispute = post(
       refundable_amount_minor: done.refundable_amount_minor,
       credited,
       created_at: refund.created_at,
+    };
+  },
+);
+
+const namedPayment = z
+  .strictObject({
+    tenant_id: z.string(),
+    kind: z.enum(['sale', 'refund', 'dispute', 'reversal']),
+    grant_id: z.string().meta({ description: 'ID of the sale, the refund, the dispute or the reversal.' }),
+    original_grant_id: z.string().nullable().meta({ description: 'The sale; null: it is the sale.' }),
+    provider: z.string(),
+    provider_txn_id: z.string(),
+    credits: creditsOut.meta({
+      description: 'Sold (the bonus among them), taken back, or given back again: never below 0.',
+    }),
+    bonus_credits: creditsOut,
+    currency: z.string(),
+    gross_amount_minor: minorOut.nullable(),
+    discount_minor: minorOut,
+    vat_amount_minor: minorOut,
+    provider_fee_minor: minorOut,
+    payout_id: z.string().nullable(),
+    ...disputeOut,
+    refunded_credits: creditsOut,
+    refunded_amount_minor: minorOut,
+    occurred_at: instantOut,
+    created_at: instantOut,
+  })
+  .meta({ id: 'NamedPayment', description: 'A payment as it is booked; amounts are never below 0.' });
+
+const NOT_SOLD = {
+  ...{ bonus_credits: 0, discount_minor: 0, payout_id: null },
+  ...{ refunded_credits: 0, refunded_amount_minor: 0 },
+};
+
+/** What only a sale has. */
+const soldIn = ({ sale: state }: BookedPayment) =>
+  state === undefined
+    ? NOT_SOLD
+    : {
+        bonus_credits: state.sale.bonus_credits ?? 0,
+        discount_minor: state.sale.discount_minor ?? 0,
+        payout_id: state.sale.payout_id ?? null,
+        refunded_credits: state.refunded_credits,
+        refunded_amount_minor: state.refunded_gross_minor,
+      };
+
+/** What only a dispute has. */
+const disputeIn = ({ refund }: BookedPayment) => ({
+  dispute_status: refund?.dispute?.status ?? null,
+  dispute_fee_minor: refund?.dispute?.fee_minor ?? 0,
+});
+
+/** The event of a payment, and the IDs that it is known by. */
+const identityOf = ({ sale, refund, reversal }: BookedPayment) => {
+  if (sale !== undefined) {
+    const { grant_id } = sale.sale;
+    return { kind: 'sale' as const, grant_id, original_grant_id: null, booked: sale.sale };
+  }
+  if (refund !== undefined) {
+    const kind = refund.dispute === undefined ? ('refund' as const) : ('dispute' as const);
+    return { kind, grant_id: refund.refund_id, original_grant_id: refund.grant_id, booked: refund };
+  }
+  if (reversal === undefined) throw new Error('a payment is a sale, a refund or a reversal');
+  const { reversal_id, grant_id: original_grant_id } = reversal;
+  return { kind: 'reversal' as const, grant_id: reversal_id, original_grant_id, booked: reversal };
+};
+
+export const getPayment = get(
+  '/v1/billing/payments/{provider}/{provider_txn_id}',
+  {
+    summary: 'A sale, refund, dispute or reversal by its name at the provider',
+    description:
+      'Of any tenant, as the log has it at this moment: what was answered before is there. A provider is found in ' +
+      'any case of its letters.',
+    access: 'admin_or_seller',
+    params: z.object({ provider, provider_txn_id: transaction }),
+    reply: { status: 200, schema: namedPayment },
+    problems: ['payment_not_found', 'not_ready'],
+  },
+  async ({ params }, { paymentNamed }) => {
+    const found = await paymentNamed(params);
+    if (found === undefined)
+      throw problem('payment_not_found', 'No payment is booked under this provider and transaction.');
+    const { kind, grant_id, original_grant_id, booked } = identityOf(found);
+    const { provider, provider_txn_id, credits, currency, gross_amount_minor } = booked;
+    const { vat_amount_minor, provider_fee_minor, occurred_at, created_at } = booked;
+    return {
+      ...{
+        tenant_id: found.tenant_id,
+        kind,
+        grant_id,
+        original_grant_id,
+        provider,
+        provider_txn_id,
+        credits,
+      },
+      ...{ currency, gross_amount_minor, vat_amount_minor, provider_fee_minor },
+      ...{ ...soldIn(found), ...disputeIn(found), occurred_at, created_at },
     };
   },
 );

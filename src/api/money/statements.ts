@@ -39,6 +39,7 @@ import {
   tenantIdText,
   tenantNotFound,
   tenantParams,
+  tagsOut,
 } from '../schemas/basics.ts';
 
 /** What these routes need. */
@@ -83,6 +84,7 @@ const statementRow = z
       .meta({ description: 'Number of its receipt, credit note or debit note.' }),
     project_id: z.string().nullable(),
     api_key_id: z.string().nullable(),
+    tags: tagsOut.optional().meta({ description: 'Tags of the use; left out if it has none.' }),
     count: z.int().meta({ description: 'Movements or operations that the row sums up; 0 for a balance.' }),
     pages: z.int(),
     credits: creditsOut.meta({ description: 'Whole credits by which the balance changed.' }),
@@ -116,8 +118,8 @@ const statementResponse = z
     }),
     items: z.array(statementRow).meta({
       description:
-        'From the opening balance to the closing one: movements in the order of the log, then use by project and ' +
-        'key, the most first. Beyond 1,000 of each the rest is one row.',
+        'From the opening balance to the closing one: movements in the order of the log, then use by project, key ' +
+        'and tags, the most first. Beyond 1,000 of each the rest is one row.',
     }),
     position: z.string().nullable().meta({
       description:
@@ -212,11 +214,12 @@ const ROW_TITLES: Readonly<Record<StatementRow['kind'], string>> = {
   closing_balance: 'Closing balance',
 };
 
-const detailOf = ({ kind, document, project_id, api_key_id, count, id }: StatementRow): string => {
+const detailOf = ({ kind, document, project_id, api_key_id, tags = {}, count, id }: StatementRow): string => {
   if (kind === 'usage') {
     const of = project_id === null ? 'other projects and keys' : `project ${project_id}`;
     const by = api_key_id === null ? '' : `, key ${api_key_id}`;
-    return `${of}${by}: ${grouped(count)} ${count === 1 ? 'operation' : 'operations'}`;
+    const named = Object.entries(tags).map(([name, value]) => `, ${name} ${value}`);
+    return `${of}${by}${named.join('')}: ${grouped(count)} ${count === 1 ? 'operation' : 'operations'}`;
   }
   if (kind === 'opening_balance' || kind === 'closing_balance') return '';
   return document ?? id ?? `${grouped(count)} more`;

@@ -2,6 +2,7 @@ import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { minorUnitDigits } from '../../../domain/kernel/amounts.ts';
 import { actor } from '../../../domain/kernel/decider.ts';
+import { sortedTags, TAG_NAME, TAG_VALUE_MAX, TAGS_MAX } from '../../../domain/tags.ts';
 import { dayEndIn, dayStartIn, isTimeZone, timeZoneNames } from '../../../domain/kernel/timeZones.ts';
 import type { Page, RowPage } from '../../../projections/engine/query.ts';
 import type { Queries } from '../../queries/queries.ts';
@@ -122,6 +123,7 @@ export const dayOrTime = spelled(
   { type: 'string', description: '`YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.' },
 );
 
+/** Whose days are meant; left out: UTC. */
 export const timeZoneIn = plainText(1, 64)
   .refine(isTimeZone, {
     error: ({ input }) =>
@@ -163,6 +165,79 @@ const boundary = (endOfDay: boolean) =>
 
 export const fromBoundary = boundary(false);
 export const toBoundary = boundary(true);
+
+/** JSON that is the text of a form's field. */
+export const jsonOf = (text: string, context: z.RefinementCtx): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'Expected JSON.' });
+    return z.NEVER;
+  }
+};
+
+/** No control characters and no halves of characters: no table keeps them. */
+const TAG_VALUE = /^[^\p{Cc}\p{Cs}]+$/u;
+
+/** What is wrong with a tag; undefined: nothing. */
+const tagComplaint = (name: string, value: string): string | undefined => {
+  if (!TAG_NAME.test(name))
+    return 'Name it with 1 to 40 of lower-case letters, digits and _ . -, the first one a letter.';
+  if (value === '') return 'Leave the tag out, or give it a value.';
+  if (value.length > TAG_VALUE_MAX)
+    return `Shorten the value: it may have ${String(TAG_VALUE_MAX)} characters.`;
+  return TAG_VALUE.test(value) ? undefined : 'Take control characters out of the value.';
+};
+
+const TAGS =
+  'Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of ' +
+  'lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in ' +
+  'the log permanently, as project and task do: use IDs, not names of people.';
+
+/** Tags of a request, sorted; undefined for none. */
+const checkedTags = z
+  .record(z.string(), z.string({ error: 'Send a text as the value of a tag.' }), {
+    error: 'Send an object of names and texts, such as {"team": "claims"}.',
+  })
+  .superRefine((tags, context) => {
+    const given = Object.entries(tags);
+    if (given.length > TAGS_MAX)
+      context.addIssue({ code: 'custom', message: `Send at most ${String(TAGS_MAX)} tags.` });
+    for (const [name, value] of given.slice(0, TAGS_MAX)) {
+      const message = tagComplaint(name, value);
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+    }
+  })
+  .transform(sortedTags);
+
+const TAGS_SHOWN = {
+  type: 'object',
+  maxProperties: TAGS_MAX,
+  propertyNames: { pattern: TAG_NAME.source },
+  additionalProperties: { type: 'string', minLength: 1, maxLength: TAG_VALUE_MAX },
+};
+
+/** Tags of a body that is JSON. */
+export const tagsIn = checkedTags.meta({ description: TAGS, 'x-wire': TAGS_SHOWN });
+
+/** Default tags of a key or a config. */
+export const defaultTagsIn = checkedTags.meta({
+  description:
+    'Tags of all work that does not name others; those of a request win by name, then those of its config. ' +
+    TAGS,
+  'x-wire': TAGS_SHOWN,
+});
+
+/** The same in a form: their JSON as text. An empty field has none. */
+export const tagsText = z
+  .string()
+  .max(20_000)
+  .transform((text, context) => (text === '' ? {} : jsonOf(text, context)))
+  .pipe(checkedTags)
+  .meta({ 'x-wire': { type: 'string', maxLength: 20_000, description: `JSON of an object. ${TAGS}` } });
+
+/** Tags in an answer; none: an empty object. */
+export const tagsOut = z.record(z.string(), z.string()).meta({ description: 'Its tags; `{}`: it has none.' });
 
 export const creditsOut = z.int().meta({ description: 'Whole credits.' });
 export const minorIn = z.int().min(0).meta({ description: 'Money in minor units of `currency`.' });
@@ -231,3 +306,10 @@ export const checkKnown = async (
 ): Promise<void> => {
   if (isEmpty && (await queries.balanceOfTenant(tenantId)) === undefined) throw tenantNotFound();
 };
+
+/** A place on a page. */
+export const bbox = z
+  .array(z.number())
+  .length(4)
+  .nullable()
+  .meta({ description: 'Points, from the top left.' });

@@ -6,6 +6,7 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagsOut,
   tenantIdText,
 } from './basics.ts';
 
@@ -35,6 +36,7 @@ const facts = {
 export const operationBody = z
   .strictObject({
     ...facts,
+    tags: tagsOut,
     pages: z.strictObject({ done: z.int(), total: z.int() }).meta({ id: 'OperationPages' }),
     result: z
       .record(z.string(), z.unknown())

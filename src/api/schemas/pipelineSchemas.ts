@@ -5,6 +5,8 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagsIn,
+  tagsOut,
   tenantIdText,
   usdOut,
   whoOut,
@@ -51,6 +53,7 @@ const trainingJobMembers = {
   llm_api_key: plainText(1, 1000).nullish(),
   llm_api_base: plainText(1, 2000).nullish(),
   seed: z.int().default(0),
+  tags: tagsIn.nullish(),
 };
 export const trainingJobFields = z.strictObject(trainingJobMembers);
 export type TrainingJobFields = z.output<typeof trainingJobFields>;
@@ -93,6 +96,7 @@ const statusMembers = {
   artifact_uri: z.string().nullable(),
   credits_charged: chargeOut,
   error: z.strictObject({ code: z.string(), detail: z.string() }).nullable(),
+  tags: tagsOut,
   created_at: instantOut,
   started_at: instantOut.nullable(),
   finished_at: instantOut.nullable(),
@@ -263,6 +267,7 @@ export const examplesChargeRequest = z
     job_id: plainText(1, 128).nullish(),
     artifact_id: plainText(1, 128).nullish(),
     examples_count: z.int().min(0).nullish(),
+    tags: tagsIn.nullish(),
   })
   .meta({ id: 'DspyExamplesChargeRequest' });
 

@@ -16,6 +16,8 @@ const ACCOUNT_REJECTIONS = {
       msg: 'One movement is at most 10^12 credits, and a total at most 2^53 − 1.',
       type: 'too_big',
     }),
+  transfer_to_itself: neverRejected,
+  transfer_too_early: neverRejected,
   original_grant_not_found: 'There is no sale with this provider and transaction.',
   refund_mismatch: ({ reason }: Extract<AccountRejection, { code: 'refund_mismatch' }>) =>
     problem('refund_mismatch', `The sale to refund has another ${reason}.`, { reason }),
@@ -100,6 +102,8 @@ export const REFUND_REJECTIONS = {
 /** Why credits are not moved to another tenant. */
 export const TRANSFER_REJECTIONS = {
   ...accountRejections('insufficient_balance', 'idempotency_key_reused'),
+  transfer_to_itself: () =>
+    invalid({ loc: ['body', 'to_tenant_id'], msg: 'Is the tenant itself.', type: 'value_error' }),
   tenant_not_found: 'There is no tenant to receive the credits.',
 } satisfies Sentences<TransferRejection>;
 

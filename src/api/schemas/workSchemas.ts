@@ -1,18 +1,19 @@
 import { z } from 'zod';
 import { pageChoice } from '@quire/engine/document/pages';
 import {
+  bbox,
   booleanText,
   creditsOut,
   numberText,
   orAbsent,
   plainText,
+  tagsIn,
+  tagsText,
   tenantIdText,
   wholeNumberText,
 } from './basics.ts';
 import { billingType } from '../../../domain/account/messages.ts';
-import { originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
-
-const bbox = z.array(z.number()).length(4).nullable().meta({ description: 'Points, from the top left.' });
+import { citation, originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
 
 const blockOut = z
   .strictObject({
@@ -201,6 +202,7 @@ const scope = {
   tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: their own.' }),
   project_id: plainText(1, 128).default('default'),
   task_id: plainText(1, 128).default('default'),
+  tags: tagsText.optional(),
 };
 
 export const extractModeIn = z
@@ -342,25 +344,6 @@ export const page = z
   })
   .meta({ id: 'PageSummary' });
 
-export const citation = z
-  .strictObject({
-    path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
-    text: z.string().meta({ description: 'The text at that place; empty if `page` is null.' }),
-    page: z.int().nullable().meta({ description: 'Starts at 1; null for values without a place.' }),
-    bbox,
-    confidence: z.number().min(0).max(1),
-    grounding: z
-      .enum(['exact', 'normalised', 'derived', 'none'])
-      .optional()
-      .meta({
-        description:
-          'For a value of a model, how the document says it. `exact`: letter by letter; `normalised`: written in ' +
-          'another way; `derived`: it follows from the text there or is chosen (a sum, a boolean); `none`: not at ' +
-          'all. Left out if the embedded engine read the value.',
-      }),
-  })
-  .meta({ id: 'Citation' });
-
 const readBy = z
   .strictObject({
     engine: z.array(z.string()).meta({ description: 'Read surely by the engine; no model was asked.' }),
@@ -478,6 +461,7 @@ export const ocrToMarkdownRequest = z
     ocr: ocrChannelIn.nullish(),
     project_id: plainText(1, 128).default('default'),
     task_id: plainText(1, 128).default('default'),
+    tags: tagsIn.optional(),
     ...openingFields,
     ...renderFields,
   })
@@ -540,6 +524,7 @@ export const extractPayload = z.strictObject({
   require_grounding: orAbsent(requireGroundingIn),
   review: orAbsent(reviewIn),
   file_name: orAbsent(plainText(1, 255)),
+  tags: tagsIn.optional(),
   ...openingFields,
   llm: llmChannelIn.nullish(),
   ocr: ocrChannelIn.nullish(),
@@ -561,17 +546,9 @@ export const toMarkdownPayload = z.strictObject({
   mode: z.enum(['default', 'fast']).optional(),
   conversion_mode: z.enum(['default', 'fast']).optional(),
   file_name: orAbsent(plainText(1, 255)),
+  tags: tagsIn.optional(),
   ...openingFields,
   ...renderFields,
   ocr: ocrChannelIn.nullish(),
   ...channelFields('ocr'),
 });
-
-export const canonicalResponse = z
-  .strictObject({
-    schema_version: z.literal('1.0'),
-    operation: z.string(),
-    request_id: z.string(),
-    result: z.record(z.string(), z.unknown()),
-  })
-  .meta({ id: 'CanonicalResponse' });

@@ -1,9 +1,15 @@
 import { type AnyEvent, decodeAny } from '../../../domain/catalogue.ts';
 import { account, type AccountKind } from '../../../domain/account/account.ts';
-import { accountStream, paymentStream } from '../../../domain/account/messages.ts';
+import {
+  accountStream,
+  type PaymentIdentity,
+  paymentKey,
+  paymentStream,
+} from '../../../domain/account/messages.ts';
+import { paymentAt } from '../../../domain/account/state.ts';
 import type { PaymentClaim } from '../../../domain/payment.ts';
 import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
-import { accountCodec, askAccount } from '../../writer/accountWriter.ts';
+import { accountCodec, type AccountWriter, askAccount } from '../../writer/accountWriter.ts';
 import { stateIn } from '../../writer/streamFold.ts';
 import {
   afterFailure,
@@ -61,6 +67,23 @@ export const openClaimAt = async (store: EventStore, stream: string): Promise<Op
   const stuck = (await whyStuck(store, claim)) ?? null;
   return { stream, provider, provider_txn_id, tenant_id, kind, claimed_at, credits, stuck };
 };
+
+/** What a payment came to, and whose it is. */
+export type BookedPayment = NonNullable<ReturnType<typeof paymentAt>> & { readonly tenant_id: string };
+
+/**
+ * The sale, refund or reversal under a payment identity, by the log alone; undefined: there is none, or it is claimed
+ * and not booked. Throws `AccountUnavailable`.
+ */
+export const paymentNamed =
+  ({ store, accounts }: { readonly store: EventStore; readonly accounts: Pick<AccountWriter, 'ask'> }) =>
+  async (identity: PaymentIdentity): Promise<BookedPayment | undefined> => {
+    const claim = await claimAt(store, paymentStream(identity));
+    if (claim === undefined) return undefined;
+    const { tenant_id } = claim;
+    const { answer } = await accounts.ask(tenant_id, (state) => paymentAt(state, paymentKey(identity)), 0);
+    return answer && { tenant_id, ...answer };
+  };
 
 /** Payment streams of a log that may have an open claim, by its events alone. */
 export const maybeOpenStreams = async (events: AsyncIterable<RecordedEvent>): Promise<readonly string[]> => {

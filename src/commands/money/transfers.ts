@@ -66,7 +66,7 @@ type Transfer =
   | { readonly kind: 'rejected'; readonly rejection: TransferRejection }
   | NotNow;
 
-/** Lets credits arrive that left: once, whoever does it, and never before they left by whatever clock. */
+/** Lets credits arrive that left, no earlier than that: another process's clock, which let them leave, may be ahead. */
 const arrive = (
   { accounts }: { readonly accounts: Pick<AccountWriter, 'execute'> },
   { transfer_id, from_tenant_id, to_tenant_id: tenant_id, credits, created_at }: Leaving,
@@ -75,7 +75,7 @@ const arrive = (
   const derived = derivedMeta(meta, `receive ${transfer_id}`);
   return accounts.execute({
     type: 'ReceiveCredits',
-    data: { tenant_id, transfer_id, from_tenant_id, credits: asCredits(credits) },
+    data: { tenant_id, transfer_id, from_tenant_id, credits: asCredits(credits), left_at: created_at },
     meta: derived.now < created_at ? { ...derived, now: created_at } : derived,
   });
 };

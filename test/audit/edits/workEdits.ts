@@ -213,6 +213,11 @@ const SEALED: readonly Edit[] = [
     foundBy: 'seal',
     make: set('RetentionSet', (data) => parsed(JSON.stringify(data).replace('"uploads":7', '"uploads":6'))),
   },
+  {
+    name: 'who pays for top-ups',
+    foundBy: 'seal',
+    make: set('TopUpSet', { payer: 'cus_of_another' }),
+  },
   { name: 'which of two artifacts is deployed', foundBy: 'seal', make: otherArtifact },
   {
     name: 'the score of an artifact and of its job',

@@ -1,6 +1,15 @@
 import { account } from '../../../domain/account/account.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
-import { charge, hold, receive, refund, richest, sell, send } from '../../support/money/moneyCommands.ts';
+import {
+  charge,
+  hold,
+  receive,
+  refund,
+  richest,
+  sell,
+  send,
+  TENANT,
+} from '../../support/money/moneyCommands.ts';
 import { expect } from 'chai';
 import { specFor } from '../../support/specFor.ts';
 
@@ -38,6 +47,12 @@ describe('credits sent to another tenant', () => {
       .then(['CreditsTransferredOut', { balance_after: 200 }]);
   });
 
+  it('never go to the tenant itself', () => {
+    given(sell())
+      .when(send(400, { to_tenant_id: TENANT }))
+      .thenRejected({ code: 'transfer_to_itself' });
+  });
+
   it('leave their sale refundable in full, as far as credits are there', () => {
     const all = refund({ gross_amount_minor: 1_190 });
     given(sell(), send(400))
@@ -61,6 +76,19 @@ describe('credits received from another tenant', () => {
     given(receive(400))
       .when(receive(400, 'trf_2'))
       .then(['CreditsTransferredIn', { balance_after: 800 }]);
+  });
+
+  it('never arrive before they left, and never where they left', () => {
+    const left_at = new Date(Date.parse(receive(400).meta.now) + 1).toISOString();
+    given(sell())
+      .when(receive(400, 'trf_1', { left_at }))
+      .thenRejected({ code: 'transfer_too_early' });
+    given(receive(400))
+      .when(receive(400, 'trf_1', { left_at }))
+      .thenNothing();
+    given(sell())
+      .when(receive(400, 'trf_1', { from_tenant_id: TENANT }))
+      .thenRejected({ code: 'transfer_to_itself' });
   });
 
   it('are refused beyond 2^53', () => {

@@ -21,6 +21,7 @@ describe('authorisation: every route × every kind of key', () => {
       'other tenant': await api.newKey('matrix-other'),
       tenant,
       service: await api.newKey('matrix-service', 'service'),
+      seller: await api.newKey('matrix-seller', 'seller'),
       admin: await api.newKey('matrix-admin', 'admin'),
     };
   });
@@ -59,6 +60,28 @@ describe('authorisation: every route × every kind of key', () => {
       }),
     );
     expect(new Set(answers).size).to.equal(1);
+  });
+
+  it('lets a seller do what verdicts say, and tells it so everywhere else', async () => {
+    const reply = await api.call('get', '/v1/billing/balance/matrix', { key: keys.seller });
+    expect(reply).to.include({ status: 403, code: 'admin_required' });
+    expect(reply.body['detail']).to.match(
+      /^A seller key records sales, refunds, their reversals and disputes/,
+    );
+    const open = Object.keys(EXPECTED).filter((id) => EXPECTED[id]![KINDS.indexOf('seller')] === 'pass');
+    const withKey = open.filter((id) => EXPECTED[id]![0] !== 'pass');
+    expect(withKey).to.have.members([
+      ...['addCredits', 'refundCredits', 'recordDispute', 'reverseRefund'],
+      ...['getCreditPrices', 'getPayment', 'getTopUp'],
+    ]);
+  });
+
+  it('signs no seller in', async () => {
+    const json = { api_key: keys.seller };
+    expect(await api.call('post', '/v1/session', { key: null, json })).to.include({
+      status: 403,
+      code: 'admin_required',
+    });
   });
 
   it('refuses another tenant before it looks anything up', async () => {

@@ -10,6 +10,7 @@ export const KINDS = [
   'other tenant',
   'tenant',
   'service',
+  'seller',
   'admin',
 ] as const;
 export type Kind = (typeof KINDS)[number];
@@ -20,13 +21,18 @@ export type Verdict = 'pass' | 'invalid_api_key' | 'admin_required' | 'tenant_mi
 export const TENANT = 'matrix';
 
 /** What each route says to each kind; a route that is not here fails the spec. */
-const PUBLIC = ['pass', 'pass', 'pass', 'pass', 'pass', 'pass', 'pass', 'pass'] as const;
+const PUBLIC = ['pass', 'pass', 'pass', 'pass', 'pass', 'pass', 'pass', 'pass', 'pass'] as const;
 const no = 'invalid_api_key';
-const ADMIN = [no, no, no, no, 'admin_required', 'admin_required', 'admin_required', 'pass'] as const;
-const SERVICE = [no, no, no, no, 'admin_required', 'admin_required', 'pass', 'pass'] as const;
-const OWN = [no, no, no, no, 'tenant_mismatch', 'pass', 'tenant_mismatch', 'pass'] as const;
-const WORK = [no, no, no, no, 'tenant_mismatch', 'pass', 'pass', 'pass'] as const;
-const ANY = [no, no, no, no, 'pass', 'pass', 'pass', 'pass'] as const;
+const low = 'admin_required';
+const ADMIN = [no, no, no, no, low, low, low, low, 'pass'] as const;
+/** What a seller key is for. */
+const MONEY = [no, no, no, no, low, low, low, 'pass', 'pass'] as const;
+const SERVICE = [no, no, no, no, low, low, 'pass', low, 'pass'] as const;
+const OWN = [no, no, no, no, 'tenant_mismatch', 'pass', 'tenant_mismatch', low, 'pass'] as const;
+const WORK = [no, no, no, no, 'tenant_mismatch', 'pass', 'pass', low, 'pass'] as const;
+const ANY = [no, no, no, no, 'pass', 'pass', 'pass', low, 'pass'] as const;
+/** Of the reads of any key: the only one that a sale needs. */
+const ANY_OR_SELLER = [no, no, no, no, 'pass', 'pass', 'pass', 'pass', 'pass'] as const;
 
 /** The signature of the URL is the authority: no key opens it. */
 const SIGNED = Array.from({ length: KINDS.length }, () => 'tenant_mismatch' as const);
@@ -51,10 +57,11 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   revokeApiKey: ADMIN,
   rotateApiKey: ADMIN,
   flushApiKeyCache: ADMIN,
-  addCredits: ADMIN,
-  refundCredits: ADMIN,
-  recordDispute: ADMIN,
-  reverseRefund: ADMIN,
+  addCredits: MONEY,
+  refundCredits: MONEY,
+  recordDispute: MONEY,
+  reverseRefund: MONEY,
+  getPayment: MONEY,
   adjustCredits: ADMIN,
   transferCredits: ADMIN,
   eraseTenant: ADMIN,
@@ -128,10 +135,13 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getTenantInfo: OWN,
   listUsage: OWN,
   getUsageDays: OWN,
+  getUsageOfTenant: OWN,
   listGrants: OWN,
   getQuote: OWN,
   getBillingRates: ANY,
-  getCreditPrices: ANY,
+  getTopUp: [no, no, no, no, 'tenant_mismatch', 'pass', 'tenant_mismatch', 'pass', 'pass'],
+  setTopUp: OWN,
+  getCreditPrices: ANY_OR_SELLER,
   extract: WORK,
   toMarkdown: WORK,
   ocrToMarkdown: WORK,

@@ -385,7 +385,7 @@ describe('own models over HTTP', () => {
     };
     expect(warnings.map(({ code }) => code)).to.deep.equal(['not_grounded']);
     expect(warnings[0]?.message).to.contain('/invoice_number').and.to.contain('/total');
-    const none = { text: '', page: null, bbox: null, confidence: 0, grounding: 'none' };
+    const none = { text: '', page: null, bbox: null, confidence: 0, grounding: 'none', by: 'model' };
     expect(citations).to.deep.equal([
       { path: '/invoice_number', ...none },
       { path: '/total', ...none },

@@ -44,7 +44,7 @@ const WITHOUT_CHILDREN = [
   ...['createBillingConfig', 'createAdminBillingConfig', 'getBillingConfigHistory', 'getAdminCreditPrices'],
   ...['publishCreditPrices', 'getRateLimits', 'setRateLimits', 'deleteRateLimits', 'flushRateLimitCache'],
   ...['getRetention', 'setRetention', 'getBillingDetails', 'setBillingDetails'],
-  ...['getStatement', 'listStatements', 'getReceipt'],
+  ...['getStatement', 'listStatements', 'getReceipt', 'getPayment', 'getTopUp', 'setTopUp'],
   ...['getFxRate', 'getMarginReport', 'listLlmCosts', 'getLlmCostsOfJob', 'createProviderPricing'],
   ...['listProviderPricing', 'getMissingPricing', 'getFreeTierSubsidy', 'getCostsByTask'],
   ...['getCostsByDocument', 'logLlmCost', 'setPricing', 'getPricing', 'getReconciliation', 'getUsageStats'],

@@ -12,7 +12,7 @@ import { workerOver } from '../../support/apiWorker.ts';
 
 interface Sent {
   readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
   readonly json?: unknown;
   /** Fields of a form, beside its file. */
   readonly form?: Readonly<Record<string, string>>;
@@ -21,12 +21,15 @@ interface Sent {
 }
 
 const TENANT = 'acme';
+/** The day before, so that the age of a sale's rate is the same at each run. */
+const RATE_DAY = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const SCHEMA = JSON.parse(INVOICE_SCHEMA) as object;
 
 const addressOf = (pattern: string, { path = {}, query = {} }: Sent): string => {
   const at = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) search.set(name, String(value));
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat()) search.append(name, String(one));
   return search.size === 0 ? at : `${at}?${search.toString()}`;
 };
 
@@ -125,12 +128,12 @@ const sell = async (walk: Walk): Promise<void> => {
   await walk.call('getCreditPrices');
   await walk.call('getAdminCreditPrices');
   await walk.call('publishFxRates', {
-    json: { date: '2026-01-30', base: 'EUR', rates: { USD: '1.1632' }, source: 'ECB' },
+    json: { date: RATE_DAY, base: 'EUR', rates: { USD: '1.1632' }, source: 'ECB' },
   });
   await walk.call('correctFxRates', {
-    json: { currency: 'EUR', rate_date: '2026-01-30', fx_rate_to_usd: '1.1632', reason: 'Mistyped' },
+    json: { currency: 'EUR', rate_date: RATE_DAY, fx_rate_to_usd: '1.1632', reason: 'Mistyped' },
   });
-  await walk.call('getFxRate', { query: { base: 'EUR', quote: 'USD', on: '2026-01-31' } });
+  await walk.call('getFxRate', { query: { base: 'EUR', quote: 'USD', on: RATE_DAY } });
   await walk.call('addCredits', {
     json: {
       tenant_id: TENANT,
@@ -199,7 +202,7 @@ const measure = async (walk: Walk, document_id: string): Promise<void> => {
 };
 
 const workOnDocuments = async (walk: Walk): Promise<void> => {
-  const form = { tenant_id: TENANT, schema: INVOICE_SCHEMA };
+  const form = { tenant_id: TENANT, schema: INVOICE_SCHEMA, tags: '{"team":"claims"}' };
   await walk.call('extract', { form });
   await walk.call('toMarkdown', { form: { tenant_id: TENANT } });
   await walk.call('cancelOperation', { path: { operation_id: await walk.accepted(form) } });
@@ -316,6 +319,15 @@ const administer = async (walk: Walk): Promise<void> => {
       ...{ status: 'opened', gross_amount_minor: 100, fee_minor: 1_500 },
     },
   });
+  await walk.call('getPayment', { path: { provider: 'stripe', provider_txn_id: 'pi_3QK9' } });
+  await walk.call('setTopUp', {
+    ...tenant,
+    json: {
+      ...{ active: true, threshold_credits: 2_000, credits: 10_000, currency: 'USD' },
+      ...{ monthly_credits_max: 50_000, payer: 'cus_3QK9', payment_method: 'pm_3QK9' },
+    },
+  });
+  await walk.call('getTopUp', tenant);
   const leaver = await walk.leaver();
   await walk.call('transferCredits', {
     ...tenant,
@@ -406,6 +418,11 @@ const report = async (walk: Walk, api: TestApi): Promise<void> => {
   for (const list of ['listGrants', 'listUsage', 'listTenantLedger']) await walk.call(list, one);
   const today = new Date().toISOString().slice(0, 10);
   await walk.call('getUsageDays', { ...tenant, query: { start: today, end: today } });
+  const groups = ['day', 'tag:team'];
+  await walk.call('getUsageOfTenant', {
+    ...tenant,
+    query: { group_by: groups, from_date: today, to_date: today },
+  });
   await walk.call('listTenants', { query: { search: TENANT } });
   await walk.call('listPayments', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('listOpenPayments');

@@ -264,6 +264,61 @@ describe('a closed month', () => {
     expect((await audited()).total).to.equal(0);
   });
 
+  it('keeps its receipts when VAT is told later, which is booked in the open month', async () => {
+    const sale = { tenant_id: 'late-vat', provider: 'stripe', provider_txn_id: 'pi-late', credits: 10_000 };
+    const post = async (path: string, json: Body) => {
+      const reply = await api.call('post', path, { json });
+      expect(reply.status, reply.text).to.equal(200);
+      return reply.body;
+    };
+    const sell = (facts: Body) =>
+      post('/v1/billing/credits', { ...sale, gross_amount_minor: 1000, ...facts });
+    const refund = (provider_txn_id: string) =>
+      post('/v1/billing/refunds', {
+        ...{ tenant_id: 'late-vat', provider: 'stripe', provider_txn_id, gross_amount_minor: 200 },
+        original_provider_txn_id: 'pi-late',
+      });
+    const receiptOf = async (id: unknown) =>
+      (await api.call('get', `/v1/billing/receipts/${String(id)}`)).body;
+    const taxOf = async (of: string) => {
+      const items = (await api.call('get', '/v1/admin/tax-report')).body['items'] as readonly Body[];
+      return items.flatMap((item) =>
+        item['month'] === of ? [[item['tax_rate'], item['sales_gross_minor'], item['sales_vat_minor']]] : [],
+      );
+    };
+    const { grant_id } = await sell({});
+    const { refund_id } = await refund('re-late');
+    toTheEnd();
+    await close(month);
+    const [closed, note, tax] = [await receiptOf(grant_id), await receiptOf(refund_id), await taxOf(month)];
+    expect(closed).to.include({ vat_amount_minor: 0, net_amount_minor: 1000, tax_rate: null });
+    await sell({ provider_fee_minor: 20 });
+    await sell({ vat_amount_minor: 160, tax_rate: '19', tax_country: 'DE' });
+
+    expect(await taxOf(month)).to.deep.equal(tax);
+    const open = following(month);
+    expect(await taxOf(open)).to.deep.equal([
+      ['19', 1000, 160],
+      [null, -1000, 0],
+    ]);
+    const after = await receiptOf(grant_id);
+    expect({ ...after, corrections: [] }).to.deep.equal(closed);
+    const [correction, ...more] = after['corrections'] as readonly Body[];
+    expect(more).to.deep.equal([]);
+    expect(correction).to.include({ vat_amount_minor: 160, tax_rate: '19', tax_country: 'DE' });
+    expect(String(correction?.['booked_at']).slice(0, 7)).to.equal(open);
+    // The note has no more VAT than it had, but the rate of its sale.
+    const { corrections, ...unchanged } = await receiptOf(refund_id);
+    expect({ ...unchanged, corrections: [] }).to.deep.equal(note);
+    expect(corrections).to.have.length(1);
+    expect(corrections).to.have.nested.property('[0].vat_amount_minor', 0);
+    // A note of the open month has its sale's VAT from the beginning.
+    const next = await receiptOf((await refund('re-next'))['refund_id']);
+    expect(next).to.include({ tax_rate: '19', tax_country: 'DE' });
+    expect(next['corrections']).to.deep.equal([]);
+    expect((await audited()).total).to.equal(0);
+  });
+
   it('has one figure when many close it at once', async () => {
     await api.sell('crowd', 2_000);
     toTheEnd();

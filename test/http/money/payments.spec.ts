@@ -107,6 +107,25 @@ describe('the payments of all tenants', () => {
     expect(gross).to.equal(5 * 1190 - 595);
   });
 
+  it('are found by their name at the provider, with whose they are and what became of them', async () => {
+    const named = async (id: string) => {
+      const path = `/v1/billing/payments/${encodeURIComponent(provider.toUpperCase())}/${encodeURIComponent(id)}`;
+      return api.call('get', path);
+    };
+    const sale = await named(`${one}-0`);
+    expect(sale.body).to.include({ kind: 'sale', tenant_id: one, original_grant_id: null, credits: 10_000 });
+    expect(sale.body).to.include({ gross_amount_minor: 1190, provider_fee_minor: 45, dispute_status: null });
+    expect(sale.body).to.include({ refunded_credits: 5000, refunded_amount_minor: 595 });
+    const refund = await named(`back-${one}`);
+    expect(refund.body).to.include({
+      kind: 'refund',
+      original_grant_id: sale.body['grant_id'],
+      credits: 5000,
+    });
+    expect(refund.body).to.include({ tenant_id: one, gross_amount_minor: 595, provider_fee_minor: 20 });
+    expect(await named('nobody’s')).to.include({ status: 404, code: 'payment_not_found' });
+  });
+
   it('make the tax report: VAT and fees of sales less those of refunds', async () => {
     const after = await tax();
     const moved = Object.fromEntries(

@@ -189,7 +189,8 @@ describe('statements and receipts of a tenant', () => {
     const csv = (await fetched(path, 'text/csv')).bytes.toString('utf8').trimEnd().split('\r\n');
     expect(csv).to.have.length(2);
     expect(csv[0]).to.match(/^tenant_id,|number/);
-    const { log_id: _, invoice_ref: __, customer: ___, seller: ____, digest, ...figures } = note;
+    const { log_id: _, corrections, invoice_ref: __, customer: ___, seller: ____, digest, ...figures } = note;
+    expect(corrections).to.deep.equal([]);
     expect(
       createHash('sha256')
         .update(canonicalJson(figures as Json))

@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { propertyRuns, prove } from '../../../engine/test/support/properties.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A row of the ledger. */
+interface Posted {
+  readonly kind: string;
+  readonly credits_delta: number;
+  readonly balance_after: number;
+  readonly created_at: string;
+}
 
 interface Day {
   readonly day: string;
@@ -10,7 +21,11 @@ interface Day {
   readonly granted_credits: number;
   readonly adjusted_credits: number;
   readonly balance_credits: number | null;
-  readonly categories: readonly { readonly category: string; readonly credits: number }[];
+  readonly categories: readonly {
+    readonly category: string;
+    readonly credits: number;
+    readonly operations: number;
+  }[];
 }
 
 describe('the usage of each day', () => {
@@ -31,8 +46,14 @@ describe('the usage of each day', () => {
   });
   after(() => api.stop());
 
-  const charge = (idempotency_key: string) =>
-    api.call('post', '/v1/billing/dspy-examples-charge', { json: { tenant_id: tenant, idempotency_key } });
+  const chargeOf = (tenant_id: string, idempotency_key: string) =>
+    api.call('post', '/v1/billing/dspy-examples-charge', { json: { tenant_id, idempotency_key } });
+  const send = (from: string, to_tenant_id: string, credits: number) =>
+    api.call('post', `/v1/admin/tenants/${from}/transfer-credits`, {
+      json: { to_tenant_id, credits, reason: 'merged' },
+      headers: { 'idempotency-key': randomUUID() },
+    });
+  const charge = (idempotency_key: string) => chargeOf(tenant, idempotency_key);
   const adjust = (credits: number) =>
     api.call('post', `/v1/admin/tenants/${tenant}/adjust-credits`, { json: { credits, reason: 'gift' } });
   const dayAfter = (days: number) => new Date(Date.parse(first) + days * DAY_MS).toISOString().slice(0, 10);
@@ -103,6 +124,56 @@ describe('the usage of each day', () => {
       expect(day).to.include({ used_credits: 5_000, balance_credits: null });
     } finally {
       await place(row?.['position']);
+    }
+  });
+
+  it('is by the days of a zone, as Intl has them and as the ledger has the movements', async () => {
+    const mover = `zoned-${randomUUID()}`;
+    await api.sell(mover, 900_000);
+    await api.sell(`${mover}-b`, 100);
+    for (let n = 0; n < 24; n += 1) {
+      api.wait(5 * HOUR_MS + n * 60_000);
+      if (n % 4 === 0) await api.sell(mover, 500 + n);
+      else if (n % 4 === 1) await send(mover, `${mover}-b`, 40 + n);
+      else await chargeOf(mover, `n${String(n)}`);
+    }
+    const { body } = await api.call('get', `/v1/admin/tenants/${mover}/ledger?limit=1000`);
+    const rows = body['items'] as readonly Posted[];
+    const today = api.deps.clock.now().slice(0, 10);
+    const zones = fc.constantFrom('Europe/Berlin', 'Asia/Kolkata', ...Intl.supportedValuesOf('timeZone'));
+    await prove(
+      'the days of a zone',
+      fc.asyncProperty(zones, fc.integer({ min: 0, max: 5 }), async (time_zone, back) => {
+        const end = new Date(Date.parse(today) - back * DAY_MS).toISOString().slice(0, 10);
+        const path = `/v1/billing/usage-days/${mover}?end=${end}&time_zone=${time_zone}`;
+        const days = (await api.call('get', path)).body['items'] as readonly Day[];
+        const clock = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' });
+        const dayOf = ({ created_at }: Posted) => clock.format(new Date(created_at));
+        for (const { day, ...found } of days) {
+          const within = rows.filter((row) => dayOf(row) === day);
+          const sum = (...kinds: string[]) =>
+            within.reduce((credits, row) => credits + (kinds.includes(row.kind) ? row.credits_delta : 0), 0);
+          expect(found, `${time_zone} ${day}`).to.deep.include({
+            ...{ used_credits: 0 - sum('usage'), granted_credits: sum('sale') },
+            adjusted_credits: sum('transfer_out'),
+            balance_credits: rows.find((row) => dayOf(row) <= day)?.balance_after ?? 0,
+          });
+          const charges = within.filter(({ kind }) => kind === 'usage').length;
+          expect(found.categories.map(({ operations }) => operations)).to.deep.equal(
+            charges > 0 ? [charges] : [],
+          );
+        }
+      }),
+      propertyRuns(0.2),
+    );
+    expect((await read('?time_zone=Berlin/Europe')).code).to.equal('validation_error');
+  });
+
+  it('is until today as the zone has it where no end is named', async () => {
+    for (const time_zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+      const clock = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' });
+      const days = await daysOf(`?time_zone=${time_zone}`);
+      expect(days.at(-1)?.day).to.equal(clock.format(new Date(api.deps.clock.now())));
     }
   });
 

@@ -32,7 +32,7 @@ export interface Client {
   readonly url: string;
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<Reply>;
   /** Makes a key; its tenant exists from then on. */
-  readonly newKey: (tenantId: string, role?: 'tenant' | 'service' | 'admin') => Promise<string>;
+  readonly newKey: (tenantId: string, role?: 'tenant' | 'service' | 'seller' | 'admin') => Promise<string>;
   /** Sells a tenant credits at the first price list. */
   readonly sell: (tenantId: string, credits: number) => Promise<Reply>;
 }

@@ -118,6 +118,37 @@ describe('webhooks', () => {
     ]);
   });
 
+  it('tell once of a balance that falls below several levels at once, and for how many days it lasts', async () => {
+    const { tenant_id, moved, sent, call } = await newTenant({
+      events: ['balance.low'],
+      low_balance_at: [100, 6_000, 1_000],
+    });
+    expect((await call('get')).body).to.deep.include({
+      low_balance_credits: null,
+      low_balance_at: [100, 6_000, 1_000],
+    });
+    await api.sell(tenant_id, 12_000);
+    const charge = (idempotency_key: string) =>
+      api.call('post', '/v1/billing/dspy-examples-charge', { json: { tenant_id, idempotency_key } });
+    for (const key of ['a', 'b']) expect((await charge(key)).status).to.equal(200);
+    await moved(-1_950);
+    await sent();
+    expect(receiver.received.map((one) => dataOf(one))).to.deep.equal([
+      // 10,000 credits were used today, the only day with any: 2,000 last for 1.4 days, or for 5.6.
+      {
+        ...{ balance_credits: 2_000, low_balance_credits: 6_000 },
+        ...{ days_left_at_7_days: 1, days_left_at_28_days: 5 },
+      },
+      {
+        ...{ balance_credits: 50, low_balance_credits: 100 },
+        days_left_at_7_days: 0,
+        days_left_at_28_days: 0,
+      },
+    ]);
+    const { body } = await api.call('get', `/v1/billing/balance/${tenant_id}`);
+    expect(body).to.include({ days_left_at_7_days: 0, days_left_at_28_days: 0 });
+  });
+
   it('are tried again with pauses that grow, under the same ID, until the receiver takes them', async () => {
     const { moved, sent, deliveries, call } = await newTenant();
     receiver.answerWith(status(500));

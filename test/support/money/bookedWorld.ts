@@ -36,6 +36,12 @@ const MOVES = [
   ...(['dispute', 'settle', 'send'] as const),
 ] as const;
 
+/** Tags of a use: of every third there are none. */
+const tagsOf = (credits: number) => {
+  if (credits % 3 === 0) return {};
+  return { tags: credits % 3 === 1 ? { team: 'a' } : { team: 'b', app: 'ü "x"' } };
+};
+
 /** What happens next in a world: time goes by, a clock is set back, credits move, a month is closed or opened again. */
 export type Step =
   | { readonly kind: 'clock'; readonly minutes: number }
@@ -165,7 +171,7 @@ export const world = () => {
       }),
     use: (_tenant: string, id: string, credits: number) =>
       charge(asCredits(Math.ceil(credits / 3)), {
-        ...{ idempotency_key: id, usage_id: `use_${id}`, paid_plan_required: false },
+        ...{ idempotency_key: id, usage_id: `use_${id}`, paid_plan_required: false, ...tagsOf(credits) },
       }),
     give: (_tenant: string, id: string, credits: number) => adjust(credits, { adjustment_id: `adj_${id}` }),
     take: (_tenant: string, id: string, credits: number) =>
@@ -189,10 +195,10 @@ export const world = () => {
     for (const event of outcome.kind === 'done' ? outcome.events : []) {
       if (event.type !== 'CreditsTransferredOut') continue;
       const { transfer_id, to_tenant_id: tenant_id, credits, created_at } = event.data;
-      const arrival = { transfer_id, tenant_id, from_tenant_id: one.tenant, credits };
+      const arrival = { tenant_id, from_tenant_id: one.tenant, left_at: created_at };
       const meta = metaNow();
       const at = meta.now < created_at ? created_at : meta.now;
-      await writer.execute({ ...receive(credits), data: arrival, meta: { ...meta, now: at } });
+      await writer.execute({ ...receive(credits, transfer_id, arrival), meta: { ...meta, now: at } });
     }
   };
   const step = async (one: Step): Promise<void> => {

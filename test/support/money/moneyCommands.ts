@@ -182,9 +182,16 @@ export const send = (
 });
 
 /** Credits from the tenant `other`. */
-export const receive = (credits: number, transfer_id = 'trf_1'): ReceiveCredits => ({
+export const receive = (
+  credits: number,
+  transfer_id = 'trf_1',
+  over: Partial<ReceiveCredits['data']> = {},
+): ReceiveCredits => ({
   type: 'ReceiveCredits',
-  data: { tenant_id: TENANT, transfer_id, from_tenant_id: 'other', credits: asCredits(credits) },
+  data: {
+    ...{ tenant_id: TENANT, transfer_id, from_tenant_id: 'other', credits: asCredits(credits) },
+    ...{ left_at: meta.now, ...over },
+  },
   meta,
 });
 

@@ -112,6 +112,7 @@ const COLUMNS: readonly Column<AuditItem>[] = [
     name: names.started,
     value: (a) => a.started_at,
     show: (a) => <Time at={a.started_at} />,
+    isWhole: true,
     share: 2,
   },
   { id: 'by', name: names.by, value: (a) => a.started_by },

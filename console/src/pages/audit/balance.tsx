@@ -12,6 +12,7 @@ import { api } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { Empty, ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { Select } from '../../ui/select.tsx';
+import { UTC, useZone } from '../../ui/zone.ts';
 
 /** What the slider counts by. */
 type Unit = 'time' | 'position';
@@ -50,13 +51,17 @@ const firstOf = async (asked: EventsAsked, signal: AbortSignal): Promise<LogEven
 
 const two = (value: number, length = 2): string => String(value).padStart(length, '0');
 
-/** A time in the reader's zone, as an input of date and time has it. */
-const localText = (time: number): string => {
+/** A time in the zone that is shown, as an input of date and time has it. */
+const inputText = (time: number, zone: string): string => {
   const at = new Date(time);
+  if (zone === UTC) return at.toISOString().slice(0, -1);
   const day = [two(at.getFullYear(), 4), two(at.getMonth() + 1), two(at.getDate())].join('-');
   const clock = [two(at.getHours()), two(at.getMinutes()), two(at.getSeconds())].join(':');
   return `${day}T${clock}.${two(at.getMilliseconds(), 3)}`;
 };
+
+/** The time that such an input has; NaN: it has none. */
+const timeOf = (text: string, zone: string): number => Date.parse(zone === UTC ? `${text}Z` : text);
 
 const texts = audit.balance;
 const { figures: names } = texts;
@@ -152,8 +157,11 @@ interface SliderProps {
 
 /** Chooses a moment roughly; the arrow keys go from event to event, Page Up and Page Down by a tenth. */
 function Slider({ unit, range: [least, most], value, onChange, onStep }: SliderProps) {
+  const timeZone = useZone();
   const said =
-    unit === 'position' ? audit.list.position(String(value)) : new Date(value).toLocaleString('en-GB');
+    unit === 'position'
+      ? audit.list.position(String(value))
+      : new Date(value).toLocaleString('en-GB', { timeZone });
   const onKeyDown = (event: KeyboardEvent): void => {
     const direction = KEYS[event.key];
     if (direction === undefined) return;
@@ -188,16 +196,17 @@ interface ExactlyProps {
 
 /** Chooses a moment to the millisecond, or by the event that it ends with. */
 function Exactly({ moment, onTime, onStep, onNow }: ExactlyProps) {
+  const zone = useZone();
   return (
     <div className="flex flex-wrap items-center gap-3">
       <label className="flex items-center gap-2 text-soft">
-        {texts.exact}
+        {texts.exact(zone)}
         <input
           type="datetime-local"
           step={0.001}
-          value={localText(moment.time)}
+          value={inputText(moment.time, zone)}
           onChange={({ target }) => {
-            const time = Date.parse(target.value);
+            const time = timeOf(target.value, zone);
             if (!Number.isNaN(time)) onTime(time);
           }}
           className={`${CONTROL} w-60`}

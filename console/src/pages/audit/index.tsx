@@ -22,6 +22,7 @@ const COLUMNS: readonly Column<SealItem>[] = [
     name: names.made,
     value: (seal) => seal.made_at,
     show: (seal) => <Time at={seal.made_at} />,
+    isWhole: true,
     share: 2,
   },
   { id: 'position', name: names.position, value: (seal) => seal.position, isNumber: true },
@@ -45,6 +46,7 @@ const COLUMNS: readonly Column<SealItem>[] = [
     name: names.retained,
     value: (s) => s.retained_until,
     show: (s) => <Time at={s.retained_until} />,
+    isWhole: true,
   },
   {
     id: 'digest',

@@ -8,6 +8,7 @@ import { monthOf, periodOf } from '../../ui/period.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Journal } from './journal.tsx';
 import { Payments } from './payments.tsx';
+import { Payout } from './payout.tsx';
 import { Deferred, Dormant, Tax } from './reports.tsx';
 
 /** Books: payments, VAT, deferred revenue and the journal of a month. */
@@ -23,11 +24,13 @@ export default function BooksPage() {
             {texts.close}
           </Go>
         </Button>
-        <MonthInput
-          label={texts.month}
-          month={period.month}
-          onChange={(next) => keep({ month: next, from: undefined, to: undefined })}
-        />
+        {tab !== 'payout' && (
+          <MonthInput
+            label={texts.month}
+            month={period.month}
+            onChange={(next) => keep({ month: next, from: undefined, to: undefined })}
+          />
+        )}
       </PageHeader>
       <Tabs
         label={texts.tabs.name}
@@ -39,6 +42,7 @@ export default function BooksPage() {
           { id: 'deferred', name: texts.tabs.deferred, content: <Deferred period={period} now={openedAt} /> },
           { id: 'journal', name: texts.tabs.journal, content: <Journal period={period} /> },
           { id: 'dormant', name: texts.tabs.dormant, content: <Dormant /> },
+          { id: 'payout', name: texts.tabs.payout, content: <Payout /> },
         ]}
       />
     </>

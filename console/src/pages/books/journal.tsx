@@ -29,7 +29,10 @@ const sides = <Item extends Sided>() => {
 const accounted = columnsFor<JournalAccount, keyof typeof texts.columns>(texts.columns);
 
 const ACCOUNT_COLUMNS: readonly Column<JournalAccount>[] = [
-  accounted.text('account', ({ account, account_name }) => `${account} ${account_name}`, { share: 1.8 }),
+  accounted.text('account', ({ account, account_name }) => `${account} ${account_name}`, {
+    isWhole: true,
+    share: 1.8,
+  }),
   ...sides<JournalAccount>(),
 ];
 
@@ -44,7 +47,10 @@ const COLUMNS: readonly Column<JournalLine>[] = [
   of.text('booked_on', ({ booked_on }) => booked_on, { share: 1 }),
   of.text('kind', ({ kind }) => texts.kinds[kind] ?? kind, { share: 1.1 }),
   of.tenant('tenant_id', ({ tenant_id }) => tenant_id),
-  of.text('account', ({ account, account_name }) => `${account} ${account_name}`, { share: 1.8 }),
+  of.text('account', ({ account, account_name }) => `${account} ${account_name}`, {
+    isWhole: true,
+    share: 1.8,
+  }),
   ...sides<JournalLine>(),
   of.text('position', ({ position }) => position, {
     isNumber: true,

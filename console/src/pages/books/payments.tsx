@@ -37,7 +37,7 @@ function FilterInput({ label, isDay = false, value, onChange }: FilterInputProps
     type(undefined);
   };
   return (
-    <label className={`flex min-w-0 flex-col gap-1 text-[13px] text-soft ${isDay ? 'w-36' : 'w-30'}`}>
+    <label className={`flex min-w-0 flex-col gap-1 text-[13px] text-soft ${isDay ? 'sm:w-36' : 'sm:w-30'}`}>
       {label}
       <input
         type={isDay ? 'date' : 'text'}
@@ -71,7 +71,7 @@ function Filters({ period, asked, keep }: FiltersProps) {
   const isFiltered = FILTERS.some((id) => asked[id] !== undefined);
   const none = Object.fromEntries(FILTERS.map((id) => [id, undefined]));
   return (
-    <div className="flex flex-wrap items-end gap-3">
+    <div className="grid grid-cols-2 items-end gap-3 sm:flex sm:flex-wrap">
       <FilterInput
         label={texts.filters.from}
         isDay
@@ -92,7 +92,7 @@ function Filters({ period, asked, keep }: FiltersProps) {
           onChange={(value) => keep({ [id]: id === 'currency' ? value?.toUpperCase() : value })}
         />
       ))}
-      <div className="flex w-40 flex-col gap-1 text-[13px] text-soft">
+      <div className="flex min-w-0 flex-col gap-1 text-[13px] text-soft sm:w-40">
         {texts.filters.kind}
         <Select
           label={texts.filters.kind}
@@ -120,7 +120,7 @@ const SUM_COLUMNS: readonly Column<PaymentSum>[] = [
   sum.minor('net', ({ net_amount_minor, currency }) => [net_amount_minor, currency]),
   sum.minor('fee', ({ provider_fee_minor, currency }) => [provider_fee_minor, currency]),
   sum.minor('disputeFee', ({ dispute_fee_minor, currency }) => [dispute_fee_minor, currency]),
-  sum.count('without', ({ without_amount }) => without_amount, 1.5),
+  sum.count('without', ({ without_amount }) => without_amount),
 ];
 
 const TONES = {
@@ -137,9 +137,11 @@ const COLUMNS: readonly Column<Payment>[] = [
   of.time('booked_at', ({ booked_at }) => booked_at),
   of.tenant('tenant_id', ({ tenant_id }) => tenant_id),
   of.text('kind', ({ kind }) => texts.kinds[kind], {
+    isWhole: true,
     show: ({ kind }) => <Badge tone={TONES[kind]}>{texts.kinds[kind]}</Badge>,
   }),
   of.text('document', ({ kind }) => documentOf(kind), {
+    isWhole: true,
     show: ({ kind, tenant_id, grant_id }) => (
       <DocumentLink kind={kind} tenantId={tenant_id} grantId={grant_id} />
     ),

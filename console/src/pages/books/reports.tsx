@@ -71,10 +71,10 @@ function Lot({ item: { lot_id, kind, tenant_id } }: { item: DeferredRevenueItem 
 const held = columnsFor<DeferredRevenueItem, keyof typeof deferred.columns>(deferred.columns);
 
 const KEYS: Readonly<Record<By, readonly Column<DeferredRevenueItem>[]>> = {
-  tenant: [held.tenant('tenant_id', ({ tenant_id }) => tenant_id ?? '')],
+  tenant: [held.tenant('tenant_id', ({ tenant_id }) => tenant_id)],
   currency: [held.text('currency', ({ currency }) => currency)],
   lot: [
-    held.tenant('tenant_id', ({ tenant_id }) => tenant_id ?? ''),
+    held.tenant('tenant_id', ({ tenant_id }) => tenant_id),
     held.text('lot_id', ({ lot_id }) => lot_id, { share: 1.7, show: (item) => <Lot item={item} /> }),
     held.text('currency', ({ currency }) => currency, { share: 0.8 }),
   ],

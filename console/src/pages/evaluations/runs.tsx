@@ -57,6 +57,7 @@ const RUN_COLUMNS: readonly Column<RunItem>[] = [
     name: names.accepted,
     value: ({ accepted_at }) => accepted_at,
     show: ({ accepted_at }) => <Time at={accepted_at} />,
+    isWhole: true,
     share: 1.5,
   },
 ];

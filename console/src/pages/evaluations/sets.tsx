@@ -258,6 +258,7 @@ const SET_COLUMNS: readonly Column<SetItem>[] = [
     name: names.changed,
     value: ({ published_at }) => published_at,
     show: ({ published_at }) => <Time at={published_at} />,
+    isWhole: true,
     share: 1.5,
   },
 ];

@@ -34,6 +34,7 @@ const COLUMNS: readonly Column<MissingPricingItem>[] = [
     value: ({ first_seen_at }) => first_seen_at,
     share: 1.6,
     show: ({ first_seen_at }) => <Time at={first_seen_at} />,
+    isWhole: true,
   },
   {
     id: 'last',
@@ -41,6 +42,7 @@ const COLUMNS: readonly Column<MissingPricingItem>[] = [
     value: ({ last_seen_at }) => last_seen_at,
     share: 1.6,
     show: ({ last_seen_at }) => <Time at={last_seen_at} />,
+    isWhole: true,
   },
 ];
 

@@ -19,18 +19,6 @@ export const successOf = ({ succeeded, partial, failed }: Outcomes): number | un
   return ended === 0 ? undefined : ((succeeded + partial) / ended) * 100;
 };
 
-/**
- * Days until what is available is used up, at the pace of the days that are given: credits a day from the first of
- * them on which any were spent. undefined: none were. Today counts as a whole day.
- */
-export const daysLeft = (available: number, days: readonly Day[]): number | undefined => {
-  const first = days.findIndex(({ used_credits }) => used_credits > 0);
-  if (first < 0) return undefined;
-  const credits = spentOn(days);
-  if (credits <= 0) return undefined;
-  return (Math.max(0, available) * (days.length - first)) / credits;
-};
-
 /** 0.8 s, 12 s, 3 min. */
 export const timeOf = (ms: number): string => {
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;

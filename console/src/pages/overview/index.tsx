@@ -10,7 +10,7 @@ import { Go } from '../../ui/go.tsx';
 import { Empty, ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits, Time } from '../../ui/values.tsx';
-import { dayAt, daysLeft, percentOf, successOf, spentOn, timeOf, type Day } from './figures.ts';
+import { dayAt, percentOf, successOf, spentOn, timeOf, type Day } from './figures.ts';
 import { Figures, type FigureRow } from './figureTable.tsx';
 import { OfService } from './service.tsx';
 
@@ -65,16 +65,16 @@ const rowOf = ({ name, from, to, days, outcomes }: Span): FigureRow => {
 };
 
 /** How long what is left lasts. */
-const lastsOf = (left: number | undefined): string => {
-  if (left === undefined) return texts.lastsNever;
+const lastsOf = (left: number | null): string => {
+  if (left === null) return texts.lastsNever;
   return left > 730 ? texts.lastsLong : texts.lastsIn(left);
 };
 
-function Left({ days }: { days: readonly Day[] }) {
+function Left() {
   const tenant_id = useTenantId();
   const { data } = useRead('getTenantInfo', { path: { tenant_id } });
   if (data === undefined) return <Skeleton className="h-24" />;
-  const left = daysLeft(data.available_credits, days);
+  const { days_left_at_28_days: left, days_left_at_7_days: atWeek } = data;
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-3">
       <Stat
@@ -93,7 +93,7 @@ function Left({ days }: { days: readonly Day[] }) {
             {lastsOf(left)}
           </Go>
         }
-        say={left === undefined ? texts.lastsNone : texts.lastsSay}
+        say={left === null ? texts.lastsNone : texts.lastsSay(lastsOf(atWeek))}
       />
       <Stat
         name={texts.free}
@@ -164,7 +164,14 @@ type Failure = Outcomes['failures'][number];
 const { columns: names } = texts.failures;
 
 const FAILURES: readonly Column<Failure>[] = [
-  { id: 'at', name: names.at, value: (f) => f.failed_at, show: (f) => <Time at={f.failed_at} />, share: 1.4 },
+  {
+    id: 'at',
+    name: names.at,
+    value: (f) => f.failed_at,
+    show: (f) => <Time at={f.failed_at} />,
+    share: 1.4,
+    isWhole: true,
+  },
   { id: 'what', name: names.what, value: ({ operation }) => texts.failures.operations[operation] },
   {
     id: 'problem',
@@ -225,7 +232,7 @@ function OfTenant({ isAdmin }: { isAdmin: boolean }) {
   const isEmpty = succeeded + partial + notRead + running === 0;
   return (
     <div className="flex flex-col gap-4">
-      <Left days={days} />
+      <Left />
       {isEmpty ? (
         <Empty title={texts.empty.title} say={texts.empty.say}>
           <Go to="/playground">{texts.empty.go}</Go>

@@ -113,6 +113,7 @@ const COLUMNS: readonly Column<Artifact>[] = [
     name: names.created,
     value: ({ created_at }) => created_at,
     show: ({ created_at }) => <Time at={created_at} />,
+    isWhole: true,
     share: 1.5,
   },
 ];
@@ -229,6 +230,7 @@ const columnsOf = (
     name: names.activated,
     value: ({ activated_at }) => activated_at,
     show: ({ activated_at }) => <Time at={activated_at} />,
+    isWhole: true,
     share: 1.5,
   },
   {
@@ -244,6 +246,7 @@ const columnsOf = (
         </Button>
       );
     },
+    isWhole: true,
     share: 1.4,
   },
 ];

@@ -264,6 +264,7 @@ const COLUMNS: readonly Column<Job>[] = [
     name: names.created,
     value: ({ created_at }) => created_at,
     show: ({ created_at }) => <Time at={created_at} />,
+    isWhole: true,
     share: 1.5,
   },
   {
@@ -271,6 +272,7 @@ const COLUMNS: readonly Column<Job>[] = [
     name: names.finished,
     value: ({ finished_at }) => finished_at,
     show: ({ finished_at }) => <Time at={finished_at} />,
+    isWhole: true,
     share: 1.5,
   },
 ];

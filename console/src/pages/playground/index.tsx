@@ -1,8 +1,7 @@
-import { FileUp } from '../../ui/icons/icons.tsx';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
-import { classes } from '../../ui/style.ts';
+import { FileDrop } from '../../ui/fileDrop.tsx';
 import { api } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { useReading, VALUES } from '../../document/reading.ts';
@@ -42,43 +41,8 @@ const loadSample = async ({ url, file }: Sample): Promise<File> => {
 
 /** Where a document is dropped, chosen, or taken from the samples. */
 function DropZone({ onFile, onSample }: DropZoneProps) {
-  const input = useRef<HTMLInputElement>(null);
-  const [isOver, mark] = useState(false);
   return (
-    <div
-      className={classes(
-        'flex flex-col items-center gap-3 rounded-lg border-2 border-dashed px-4 py-16 text-center',
-        isOver ? 'border-accent bg-accent-soft' : 'border-line',
-      )}
-      onDragOver={(event) => {
-        event.preventDefault();
-        mark(true);
-      }}
-      onDragLeave={() => mark(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        mark(false);
-        const [file] = event.dataTransfer.files;
-        if (file !== undefined) onFile(file);
-      }}
-    >
-      <FileUp aria-hidden className="size-8 text-soft" />
-      <p className="text-base font-medium">{dropTexts.title}</p>
-      <p className="max-w-prose text-soft">{dropTexts.say}</p>
-      <input
-        ref={input}
-        type="file"
-        className="sr-only"
-        tabIndex={-1}
-        aria-label={dropTexts.choose}
-        onChange={({ target }) => {
-          const file = target.files?.[0];
-          if (file !== undefined) onFile(file);
-        }}
-      />
-      <Button look="primary" onClick={() => input.current?.click()}>
-        {dropTexts.choose}
-      </Button>
+    <FileDrop title={dropTexts.title} say={dropTexts.say} choose={dropTexts.choose} onFile={onFile}>
       <p className="mt-4 text-soft">{dropTexts.samples}</p>
       <div className="flex flex-wrap justify-center gap-2">
         {SAMPLES.map((sample) => (
@@ -87,7 +51,7 @@ function DropZone({ onFile, onSample }: DropZoneProps) {
           </Button>
         ))}
       </div>
-    </div>
+    </FileDrop>
   );
 }
 

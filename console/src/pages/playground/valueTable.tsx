@@ -3,7 +3,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/style.ts';
-import type { ValueRow, TableLine, ValueTable } from '../../document/values.ts';
+import type { Placed, ValueRow, TableLine, ValueTable } from '../../document/values.ts';
 
 const { results: texts } = playground;
 
@@ -11,10 +11,17 @@ const { results: texts } = playground;
 const toneOf = (share: number): string =>
   [[0.9, 'bg-good'] as const, [0.7, 'bg-warn'] as const].find(([least]) => share >= least)?.[1] ?? 'bg-bad';
 
+/** How certain a value is, and how it was found; results of earlier releases do not say that. */
+const saidOf = ({ confidence, by }: Placed): readonly string[] => [
+  texts.confidence(confidence),
+  ...(by === undefined ? [] : [texts.foundBy(by)]),
+];
+
 /** How certain a value is, as a bar and in figures. */
-export function Confidence({ share }: { share: number }) {
+export function Confidence({ citation }: { citation: Placed }) {
+  const { confidence: share } = citation;
   return (
-    <span className="flex items-center gap-1.5" title={texts.confidence(share)}>
+    <span className="flex items-center gap-1.5" title={saidOf(citation).join(', ')}>
       <span aria-hidden className="h-1.5 w-10 overflow-hidden rounded-full bg-sunken">
         <span className={`block h-full ${toneOf(share)}`} style={{ width: `${String(share * 100)}%` }} />
       </span>
@@ -37,9 +44,7 @@ interface CellProps extends Shared {
 }
 
 const certainty = ({ citation }: ValueRow): string | undefined =>
-  citation === undefined
-    ? undefined
-    : `${texts.confidence(citation.confidence)}, ${texts.onPage(citation.page)}`;
+  citation && [...saidOf(citation), texts.onPage(citation.page)].join(', ');
 
 function Cell({ cell, isStop, isNumber, chosen, onChoose, corrections }: CellProps) {
   const { path, name, value, citation, errors } = cell;
@@ -168,7 +173,7 @@ function Chosen({ table, chosen, corrections, onEdit }: Omit<ValueTableProps, 'o
       {cell.citation !== undefined && (
         <>
           <span className="text-[13px] text-soft">{texts.onPage(cell.citation.page)}</span>
-          <Confidence share={cell.citation.confidence} />
+          <Confidence citation={cell.citation} />
         </>
       )}
       <Button look="quiet" size="icon" aria-label={texts.correct(name)} onClick={() => onEdit(cell, name)}>

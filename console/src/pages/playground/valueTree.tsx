@@ -144,7 +144,7 @@ function Row({ row, isChosen, correction, onChoose, onEdit }: RowProps) {
             {citation !== undefined && (
               <>
                 <span className="text-[13px] text-soft max-sm:hidden">{texts.onPage(citation.page)}</span>
-                <Confidence share={citation.confidence} />
+                <Confidence citation={citation} />
               </>
             )}
           </button>

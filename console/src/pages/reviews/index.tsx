@@ -39,6 +39,7 @@ const COLUMNS: readonly Column<ReviewItem>[] = [
     value: ({ opened_at }) => opened_at,
     share: 1.5,
     show: ({ opened_at }) => <Time at={opened_at} />,
+    isWhole: true,
   },
 ];
 

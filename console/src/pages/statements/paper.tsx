@@ -12,9 +12,14 @@ export function Above({ tenantId }: { tenantId: string }) {
   const { session } = useActing();
   const id = encodeURIComponent(tenantId);
   return (
-    <p className="mb-1 flex gap-3 text-[13px]">
+    <p className="mb-1 flex flex-wrap gap-3 text-[13px]">
       <Go to={`/statements/${id}`}>{statements.back}</Go>
-      {session.role === 'admin' && <Go to={`/tenants/${id}`}>{`${statements.account} ${tenantId}`}</Go>}
+      {session.role === 'admin' && (
+        <>
+          <Go to={`/tenants/${id}`}>{`${statements.account} ${tenantId}`}</Go>
+          <Go to={`/tenants/${id}?tab=billing`}>{statements.billing}</Go>
+        </>
+      )}
     </p>
   );
 }

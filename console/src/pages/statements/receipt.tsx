@@ -39,6 +39,7 @@ interface AmountLine {
   readonly credits?: number;
   /** Left out: the line is of credits only; null: not known. */
   readonly minor?: number | null;
+  readonly isTotal?: true;
 }
 
 const linesOf = (receipt: ReceiptResponse): readonly AmountLine[] => {
@@ -49,7 +50,11 @@ const linesOf = (receipt: ReceiptResponse): readonly AmountLine[] => {
     ...(discount > 0 ? [{ name: texts.discount(receipt.discount_code), minor: -discount }] : []),
     { name: texts.net, minor: receipt.net_amount_minor },
     { name: texts.vat(receipt.tax_rate, receipt.tax_country), minor: receipt.vat_amount_minor },
-    { name: texts.total, credits, minor: receipt.gross_amount_minor },
+    { name: texts.total, credits, minor: receipt.gross_amount_minor, isTotal: true },
+    ...receipt.corrections.map(({ tax_rate, tax_country, booked_at, vat_amount_minor }) => ({
+      name: texts.corrected(texts.vat(tax_rate, tax_country), booked_at.slice(0, 10)),
+      minor: vat_amount_minor,
+    })),
   ];
 };
 
@@ -70,8 +75,8 @@ function Amounts({ receipt }: { receipt: ReceiptResponse }) {
         </tr>
       </thead>
       <tbody>
-        {linesOf(receipt).map(({ name, credits, minor }) => (
-          <tr key={name} className="border-t border-line last:font-semibold">
+        {linesOf(receipt).map(({ name, credits, minor, isTotal }) => (
+          <tr key={name} className={`border-t border-line ${isTotal ? 'font-semibold' : ''}`}>
             <td className="py-1.5">{name}</td>
             <td className="py-1.5 pl-4 text-right">{credits !== undefined && <Credits value={credits} />}</td>
             <td className="py-1.5 pl-4 text-right">

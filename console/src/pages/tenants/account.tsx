@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useActing } from '../../api/session.ts';
 import { tenants as texts } from '../../texts/tenants.ts';
 import { Button } from '../../ui/button.tsx';
-import { useGo, Go } from '../../ui/go.tsx';
+import { useGo, Go, useAddressValue } from '../../ui/go.tsx';
 import { useRead } from '../../api/connection.ts';
 import { Empty, ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -11,6 +11,7 @@ import { PageHeader, Stat } from '../../ui/card.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Credits } from '../../ui/values.tsx';
 import { Adjust, SetPlan } from './adjust.tsx';
+import { Billing } from './billing.tsx';
 import { Refund } from './refund.tsx';
 import { Sell, type Account } from './sell.tsx';
 import { Grants, Ledger } from './ledger.tsx';
@@ -118,6 +119,42 @@ const accountOf = (info: TenantInfoResponse): Account => ({
   grants: info.grants_count,
 });
 
+interface PartsProps {
+  readonly tenantId: string;
+  readonly onRefund: (grantId: string) => void;
+}
+
+/** What an account has beside its figures. */
+function Parts({ tenantId, onRefund }: PartsProps) {
+  const [tab, chooseTab] = useAddressValue('tab');
+  return (
+    <Tabs
+      label={texts.tabs.name}
+      value={tab ?? 'ledger'}
+      onChange={chooseTab}
+      tabs={[
+        { id: 'ledger', name: texts.tabs.ledger, content: <Ledger tenantId={tenantId} /> },
+        {
+          id: 'grants',
+          name: texts.tabs.grants,
+          content: <Grants tenantId={tenantId} onRefund={onRefund} />,
+        },
+        { id: 'billing', name: texts.tabs.billing, content: <Billing tenantId={tenantId} /> },
+        {
+          id: 'limits',
+          name: texts.tabs.limits,
+          content: (
+            <div className="flex flex-col gap-4">
+              <Limits tenantId={tenantId} />
+              <Retention tenantId={tenantId} />
+            </div>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
 /** The account of one tenant, and what an operator does with it. */
 export function TenantAccount({ tenantId }: { tenantId: string }) {
   const info = useRead('getTenantInfo', { path: { tenant_id: tenantId } });
@@ -148,29 +185,7 @@ export function TenantAccount({ tenantId }: { tenantId: string }) {
       {info.data !== undefined && (
         <>
           <Figures info={info.data} />
-          <Tabs
-            label={texts.tabs.name}
-            tabs={[
-              { id: 'ledger', name: texts.tabs.ledger, content: <Ledger tenantId={tenantId} /> },
-              {
-                id: 'grants',
-                name: texts.tabs.grants,
-                content: (
-                  <Grants tenantId={tenantId} onRefund={(grantId) => open({ act: 'refund', grantId })} />
-                ),
-              },
-              {
-                id: 'limits',
-                name: texts.tabs.limits,
-                content: (
-                  <div className="flex flex-col gap-4">
-                    <Limits tenantId={tenantId} />
-                    <Retention tenantId={tenantId} />
-                  </div>
-                ),
-              },
-            ]}
-          />
+          <Parts tenantId={tenantId} onRefund={(grantId) => open({ act: 'refund', grantId })} />
         </>
       )}
     </>

@@ -29,6 +29,7 @@ const grantColumns = (tenantId: string): readonly Column<GrantItem>[] => [
     value: ({ occurred_at }) => occurred_at,
     share: 1.5,
     show: ({ occurred_at }) => <Time at={occurred_at} />,
+    isWhole: true,
   },
   {
     id: 'kind',
@@ -39,6 +40,7 @@ const grantColumns = (tenantId: string): readonly Column<GrantItem>[] => [
         {texts.ledger.kinds[kind]}
       </Badge>
     ),
+    isWhole: true,
   },
   {
     id: 'credits',
@@ -60,6 +62,7 @@ const grantColumns = (tenantId: string): readonly Column<GrantItem>[] => [
     name: texts.grants.document,
     value: ({ kind }) => documentOf(kind),
     show: ({ kind, grant_id }) => <DocumentLink kind={kind} tenantId={tenantId} grantId={grant_id} />,
+    isWhole: true,
   },
   { id: 'fx', name: texts.grants.rate, value: ({ fx_rate_to_usd }) => fx_rate_to_usd, isNumber: true },
   { id: 'provider', name: texts.grants.provider, value: ({ provider }) => provider },
@@ -117,12 +120,14 @@ const LEDGER_COLUMNS: readonly Column<LedgerItem>[] = [
     value: ({ created_at }) => created_at,
     share: 1.5,
     show: ({ created_at }) => <Time at={created_at} />,
+    isWhole: true,
   },
   {
     id: 'kind',
     name: texts.ledger.kind,
     value: ({ kind }) => kind,
     show: ({ kind }) => <Badge tone={TONES[kind]}>{texts.ledger.kinds[kind]}</Badge>,
+    isWhole: true,
   },
   {
     id: 'what',

@@ -320,6 +320,7 @@ const COLUMNS: readonly Column<RefundableSale>[] = [
     value: ({ sale }) => sale.occurred_at,
     share: 1.5,
     show: ({ sale }) => <Time at={sale.occurred_at} />,
+    isWhole: true,
   },
   {
     id: 'transaction',

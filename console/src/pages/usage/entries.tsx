@@ -74,6 +74,7 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     name: names.time,
     value: ({ created_at }) => created_at,
     show: ({ created_at }) => <Time at={created_at} />,
+    isWhole: true,
     share: 1.6,
   },
   {
@@ -83,8 +84,13 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     show: ({ kind }) => <Badge tone={kind === 'usage' ? 'neutral' : 'accent'}>{texts.kinds[kind]}</Badge>,
     share: 1.2,
   },
-  { id: 'category', name: names.category, value: ({ category, operation }) => category ?? operation },
-  { id: 'mode', name: names.mode, value: ({ extraction_mode }) => extraction_mode },
+  {
+    id: 'category',
+    name: names.category,
+    value: ({ category, operation }) => category ?? operation,
+    isWhole: true,
+  },
+  { id: 'mode', name: names.mode, value: ({ extraction_mode }) => extraction_mode, isWhole: true },
   { id: 'pages', name: names.pages, value: ({ pages }) => pages, isNumber: true, share: 0.7 },
   { id: 'free', name: names.free, value: ({ free_pages }) => free_pages, isNumber: true },
   {
@@ -197,6 +203,7 @@ const grantColumns = (tenantId: string): readonly Column<Grant>[] => [
     name: names.time,
     value: ({ occurred_at }) => occurred_at,
     show: ({ occurred_at }) => <Time at={occurred_at} />,
+    isWhole: true,
     share: 1.6,
   },
   {

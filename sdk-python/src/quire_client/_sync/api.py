@@ -1184,6 +1184,26 @@ class Api:
         )
         return cast("models.OutcomesResponse", self._sender.data(call))
 
+    def get_payment(
+        self,
+        provider: str,
+        provider_txn_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.NamedPayment:
+        """A sale, refund, dispute or reversal by its name at the provider.
+
+        Of any tenant, as the log has it at this moment: what was answered before is there. A
+        provider is found in any case of its letters.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/payments/{provider}/{provider_txn_id}",
+            path={"provider": provider, "provider_txn_id": provider_txn_id},
+            timeout=timeout,
+        )
+        return cast("models.NamedPayment", self._sender.data(call))
+
     def get_pricing(
         self,
         model_name: str,
@@ -1274,7 +1294,9 @@ class Api:
 
         As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The
         number follows from the log alone and never changes; facts of a sale that become known
-        later (VAT, an invoice, a rate) are shown from then on. A tenant’s own key reads its own.
+        later (VAT, an invoice, a rate) are shown from then on. VAT that is told after the month
+        was closed is listed as `corrections`, as it is booked in the open month. A tenant’s own
+        key reads its own.
         """
         call = Call(
             "GET",
@@ -1426,6 +1448,19 @@ class Api:
         )
         return cast("models.TenantInfoResponse", self._sender.data(call))
 
+    def get_top_up(self, tenant_id: str, *, timeout: float | None = None) -> models.TopUp:
+        """A tenant's consent to top-ups, and its balance.
+
+        Both as the log has them at this moment. `quire payments serve` decides by them.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/top-up/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            timeout=timeout,
+        )
+        return cast("models.TopUp", self._sender.data(call))
+
     def get_training_job(
         self,
         job_id: str,
@@ -1475,23 +1510,65 @@ class Api:
         *,
         start: str | None = None,
         end: str | None = None,
+        time_zone: str | None = None,
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.UsageDaysResponse:
         """A tenant's usage and balance, day by day.
 
-        Days are UTC, from `start` to `end`, both inclusive, at most 366. If both are left out:
-        the last 30. Days without movements are listed too. Always `balance_credits` = that of
-        the day before + `granted_credits` + `adjusted_credits` − `used_credits`.
+        Days are those of `time_zone`, from `start` to `end`, both inclusive, at most 366. If
+        both are left out: the last 30. Days without movements are listed too. Always
+        `balance_credits` = that of the day before + `granted_credits` + `adjusted_credits` −
+        `used_credits`.
         """
         call = Call(
             "GET",
             "/v1/billing/usage-days/{tenant_id}",
             path={"tenant_id": tenant_id},
-            query={"start": start, "end": end, "bom": bom},
+            query={"start": start, "end": end, "time_zone": time_zone, "bom": bom},
             timeout=timeout,
         )
         return cast("models.UsageDaysResponse", self._sender.data(call))
+
+    def get_usage_of_tenant(
+        self,
+        tenant_id: str,
+        *,
+        group_by: list[str] | None = None,
+        from_date: str | None = None,
+        to_date: str | None = None,
+        project_id: str | None = None,
+        task_id: str | None = None,
+        key_id: str | None = None,
+        tag: list[str] | None = None,
+        time_zone: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.UsagePivot:
+        """A tenant's consumption, by several groups at once.
+
+        By day, operation, project, task, key and tags, in the days of `time_zone`, at most 366;
+        the last 30 if they are left out. An answer has at most 5,000 rows. Adjustments and
+        transfers are no consumption. Its sums are those of the ledger.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/usage-stats/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            query={
+                "group_by": group_by,
+                "from_date": from_date,
+                "to_date": to_date,
+                "project_id": project_id,
+                "task_id": task_id,
+                "key_id": key_id,
+                "tag": tag,
+                "time_zone": time_zone,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.UsagePivot", self._sender.data(call))
 
     def get_usage_stats(
         self,
@@ -2705,7 +2782,7 @@ class Api:
     ) -> models.ApiKeyCreateResponse:
         """Replace a key by a new one; the old one ends after a grace period.
 
-        The new key has the role and the name of the old one, which ends after `grace_seconds`.
+        The new key has role, name and tags of the old one, which ends after `grace_seconds`.
         """
         call = Call("POST", "/v1/api-keys/rotate", body=body, timeout=timeout)
         return cast("models.ApiKeyCreateResponse", self._sender.data(call))
@@ -2839,6 +2916,29 @@ class Api:
             timeout=timeout,
         )
         return cast("models.TenantRetentionResponse", self._sender.data(call))
+
+    def set_top_up(
+        self,
+        tenant_id: str,
+        body: models.TopUpRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.TopUp:
+        """Replace a tenant's consent to top-ups.
+
+        The payer’s standing consent to buy credits whenever the balance is below a threshold,
+        with a maximum a month. Only an admin key names who pays; the tenant’s own key changes
+        the figures and takes the consent back. `quire payments serve` charges; the service
+        itself never does.
+        """
+        call = Call(
+            "PUT",
+            "/v1/billing/top-up/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.TopUp", self._sender.data(call))
 
     def start_audit(
         self,

@@ -13,6 +13,18 @@ const DAY = 24 * 3_600_000;
 
 type Call = Parameters<TestApi['call']>[2];
 
+type Cited = Readonly<Record<string, { readonly by: string; readonly page: number | null }>>;
+
+/** What each value of an operation was found by, and on which page. */
+const citedBy = async (operation: Promise<unknown>): Promise<Cited> => {
+  const { result } = (await operation) as {
+    readonly result: {
+      readonly meta: { readonly citations: readonly (Cited[string] & { readonly path: string })[] };
+    };
+  };
+  return Object.fromEntries(result.meta.citations.map(({ path, by, page }) => [path, { by, page }]));
+};
+
 describe('reviews', () => {
   let api: TestApi;
   before(async () => {
@@ -75,6 +87,10 @@ describe('reviews', () => {
     expect(done).to.deep.include({ status: 'succeeded', cost: reply.body['cost'] });
     expect(done).to.have.deep.nested.property('result.result', DECIDED);
     expect(done).to.have.deep.nested.property('result.meta.origins', origins);
+    expect(await citedBy(tenant.operation(review_id))).to.deep.equal({
+      '/invoice_number': { by: 'concepts', page: 1 },
+      ...{ '/total': { by: 'person', page: null }, '/iban': { by: 'person', page: null } },
+    });
     expect(await money()).to.deep.equal(bill);
     expect(await tenant.listed('open')).to.deep.equal([]);
     expect((await tenant.listed('decided')).map(({ counts: some }) => some)).to.deep.equal([counts]);
