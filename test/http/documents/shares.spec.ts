@@ -48,7 +48,7 @@ const WITHOUT_CHILDREN = [
   ...['getFxRate', 'getMarginReport', 'listLlmCosts', 'getLlmCostsOfJob', 'createProviderPricing'],
   ...['listProviderPricing', 'getMissingPricing', 'getFreeTierSubsidy', 'getCostsByTask'],
   ...['getCostsByDocument', 'logLlmCost', 'setPricing', 'getPricing', 'getReconciliation', 'getUsageStats'],
-  ...['getServiceState', 'getUsageDays'],
+  ...['getServiceState', 'getUsageDays', 'getUsageOfTenant'],
   ...['listTenants', 'listTenantLedger', 'publishFxRates', 'getBalance', 'chargeExamples'],
   ...['getTrainingQuote', 'getTenantInfo', 'listUsage', 'listGrants', 'getQuote', 'getBillingRates'],
   ...['getCreditPrices', 'publishConfig', 'revokeConfig', 'getTrainingJob', 'cancelTrainingJob'],
