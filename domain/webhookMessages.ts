@@ -14,6 +14,15 @@ const reviewed = { review_id: z.string(), operation_id: z.string() };
 const job = { job_id: z.string(), ...tagged };
 const moved = { transfer_id: z.string(), credits: wholeCredits, balance_credits: wholeCredits };
 
+/** A budget as it stood; `period_start` null: it never begins anew. */
+const budget = {
+  budget_id: z.string(),
+  period_start: instant.nullable(),
+  limit_credits: wholeCredits,
+  used_credits: wholeCredits,
+  held_credits: wholeCredits,
+};
+
 const paid = { currency: currencyCode, occurred_at: instant };
 const key = { key_id: z.string() };
 
@@ -105,6 +114,15 @@ export const WEBHOOK_PAYLOADS = {
     days_left_at_28_days: z.int().nullable(),
   }),
   'balance.exhausted': z.strictObject({ balance_credits: wholeCredits }),
+  /** Use and holds have reached a level of a budget: each once a period. `level`: part of the limit. */
+  'budget.alert': z.strictObject({ ...budget, level: z.number() }),
+  /** Work was refused, for it does not fit a budget: the first refusals of a period, each work once. */
+  'budget.reached': z.strictObject({
+    ...budget,
+    required_credits: wholeCredits,
+    resets_at: instant.nullable(),
+    operation_id: z.string(),
+  }),
   'free_pages.used_up': z.strictObject({ free_pages: z.int() }),
   'key.created': z.strictObject({ ...key, role: keyRole, expires_at: instant.nullable() }),
   'key.revoked': z.strictObject(key),
@@ -218,6 +236,15 @@ const MESSAGES = {
   CreditsAdjusted: ({ adjustment_id, credits, balance_after: balance_credits }) => ({
     type: 'credits.adjusted',
     data: { adjustment_id, credits, balance_credits },
+  }),
+  BudgetAlerted: ({ alerted_at: _, ...data }) => ({ type: 'budget.alert', data }),
+  BudgetReached: ({ budget_id, period_start, limit_credits, used_credits, held_credits, ...asked }) => ({
+    type: 'budget.reached',
+    data: {
+      ...{ budget_id, period_start, limit_credits, used_credits, held_credits },
+      ...{ required_credits: asked.required_credits, resets_at: asked.resets_at },
+      operation_id: asked.operation_id,
+    },
   }),
   ApiKeyIssued: ({ key_id, role, expires_at }) => ({
     type: 'key.created',

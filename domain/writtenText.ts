@@ -17,6 +17,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   CreditsAdjusted: ['reason'],
   PaymentClaimed: ['intent.data.invoice_ref', 'intent.data.note', 'intent.data.reason'],
   ApiKeyIssued: ['name'],
+  BudgetSet: ['name'],
   BillingDetailsSet: ['legal_name', 'address', 'vat_id', 'billing_email'],
   UploadPresigned: ['file_name'],
   DocumentRegistered: ['file_name'],

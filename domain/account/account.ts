@@ -1,3 +1,4 @@
+import type { BudgetCommand } from './budgetMessages.ts';
 import { accept, type Decider, type Decision, reject, type StreamKind } from '../kernel/decider.ts';
 import { asCredits, type Credits, minus, NO_CREDITS, plus, staysExact } from '../kernel/amounts.ts';
 import {
@@ -19,6 +20,8 @@ import {
   opening,
   recall,
 } from './state.ts';
+import { counts } from './budgetTotals.ts';
+import { changeBudget, removeBudget, setBudget } from './budgets.ts';
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
 import { addSaleDetails, bookSaleRate } from './saleDetails.ts';
@@ -71,10 +74,24 @@ const decideOnHold = (state: AccountState, command: OnHold): AccountDecision => 
   }
 };
 
-type OnCredits = Extract<
-  AccountCommand,
-  { readonly type: 'SendCredits' | 'ReceiveCredits' | 'AdjustCredits' | 'ChargeCredits' | OnHold['type'] }
->;
+const decideOnBudget = (state: AccountState, command: BudgetCommand): AccountDecision => {
+  switch (command.type) {
+    case 'SetBudget':
+      return setBudget(state, command);
+    case 'ChangeBudget':
+      return changeBudget(state, command);
+    case 'RemoveBudget':
+      return removeBudget(state, command);
+  }
+};
+
+type OnCredits =
+  | Extract<
+      AccountCommand,
+      { readonly type: 'SendCredits' | 'ReceiveCredits' | 'AdjustCredits' | 'ChargeCredits' }
+    >
+  | OnHold
+  | BudgetCommand;
 
 /** What neither opens the account nor is about a sale. */
 const decideOnCredits = (state: AccountState, command: OnCredits): AccountDecision => {
@@ -87,8 +104,12 @@ const decideOnCredits = (state: AccountState, command: OnCredits): AccountDecisi
       return adjustCredits(state, command);
     case 'ChargeCredits':
       return chargeCredits(state, command);
-    default:
+    case 'HoldCredits':
+    case 'SettleHold':
+    case 'ReleaseHold':
       return decideOnHold(state, command);
+    default:
+      return decideOnBudget(state, command);
   }
 };
 
@@ -169,6 +190,16 @@ export const isConsistent = (state: AccountState): boolean => {
   return (
     state.balance === minus(plus(state.purchased, state.adjusted), state.used) &&
     state.held === held &&
-    state.free_pages_held === freePages
+    state.free_pages_held === freePages &&
+    holdsCounted(state)
+  );
+};
+
+/** Whether what each budget says is held is what open holds say. */
+const holdsCounted = ({ budgets, holds }: AccountState): boolean => {
+  const open = [...holds.values()];
+  return budgets.every(
+    ({ budget, held }) =>
+      held === open.reduce((sum, hold) => (counts(budget, hold) ? sum + hold.credits : sum), 0),
   );
 };

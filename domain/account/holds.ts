@@ -11,7 +11,8 @@ import type {
 } from './messages.ts';
 import { NO_END } from '../leased.ts';
 import { sortedTags, withTags } from '../tags.ts';
-import { type AccountState, availableIn, chargeAt, opening, RELEASED } from './state.ts';
+import { refusedByBudget, withAlerts } from './budgets.ts';
+import { type AccountState, availableIn, chargeAt, evolve, opening, RELEASED } from './state.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -100,10 +101,10 @@ export const holdCredits = (state: AccountState, { data, meta }: HoldCredits): A
   const rejection = tooLittle(state, cost.credits);
   if (rejection !== undefined) return reject(rejection);
   if (cost.credits > MOVEMENT_MAX) return reject({ code: 'credits_out_of_range' });
-  return accept(...opening(state, data.tenant_id, meta), {
-    type: 'CreditsHeld',
-    data: heldAs(data, cost, meta.now),
-  });
+  const held = { type: 'CreditsHeld', data: heldAs(data, cost, meta.now) } as const;
+  const refused = refusedByBudget(state, { ...held.data, idempotency_key: null }, meta);
+  if (refused !== undefined) return refused;
+  return accept(...opening(state, data.tenant_id, meta), ...withAlerts(state, held, evolve));
 };
 
 /** Members one by one, as in every event of a burn: a rest of an object costs more than all the rules. */
@@ -178,7 +179,7 @@ export const settleHold = (state: AccountState, { data, meta }: SettleHold): Acc
   };
   if (hold.tags !== undefined) burn.tags = hold.tags;
   if (data.delivered !== undefined) burn.delivered = data.delivered;
-  return accept({ type: 'CreditsBurned', data: burn });
+  return accept(...withAlerts(state, { type: 'CreditsBurned', data: burn }, evolve));
 };
 
 /** Closes a hold unspent. */
@@ -200,31 +201,37 @@ export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits
     return reject({ code: 'plan_required', plan: state.plan, required_plan: 'paid' });
   const rejection = tooLittle(state, data.credits);
   if (rejection !== undefined) return reject(rejection);
-  return accept(...opening(state, data.tenant_id, meta), {
-    type: 'CreditsBurned',
-    data: {
-      usage_id: data.usage_id,
-      operation_id: data.usage_id,
-      hold_id: null,
-      idempotency_key: data.idempotency_key,
-      fingerprint: data.fingerprint,
-      operation: data.operation,
-      category: data.category,
-      extraction_mode: null,
-      billing_type: data.billing_type,
-      pages: 0,
-      free_pages: 0,
-      credits_per_page: NO_CREDITS,
-      credits: data.credits,
-      billing_config_version: data.billing_config_version,
-      project_id: data.project_id,
-      task_id: data.task_id,
-      document_id: data.document_id,
-      job_id: data.job_id,
-      api_key_id: data.api_key_id,
-      ...withTags(data.tags),
-      created_at: meta.now,
-      balance_after: minus(state.balance, data.credits),
-    },
-  });
+  const event = { type: 'CreditsBurned', data: chargedAs(state, data, meta.now) } as const;
+  const refused = refusedByBudget(state, event.data, meta);
+  if (refused !== undefined) return refused;
+  return accept(...opening(state, data.tenant_id, meta), ...withAlerts(state, event, evolve));
 };
+
+const chargedAs = (
+  state: AccountState,
+  data: ChargeCredits['data'],
+  created_at: string,
+): AccountEventOf<'CreditsBurned'>['data'] => ({
+  usage_id: data.usage_id,
+  operation_id: data.usage_id,
+  hold_id: null,
+  idempotency_key: data.idempotency_key,
+  fingerprint: data.fingerprint,
+  operation: data.operation,
+  category: data.category,
+  extraction_mode: null,
+  billing_type: data.billing_type,
+  pages: 0,
+  free_pages: 0,
+  credits_per_page: NO_CREDITS,
+  credits: data.credits,
+  billing_config_version: data.billing_config_version,
+  project_id: data.project_id,
+  task_id: data.task_id,
+  document_id: data.document_id,
+  job_id: data.job_id,
+  api_key_id: data.api_key_id,
+  ...withTags(data.tags),
+  created_at,
+  balance_after: minus(state.balance, data.credits),
+});

@@ -14,6 +14,7 @@ import {
 } from '../kernel/amounts.ts';
 import { sha256 } from '../kernel/chain.ts';
 import { tagged } from '../tags.ts';
+import { type BudgetCommand, budgetEvents, type BudgetRejection } from './budgetMessages.ts';
 
 /** What a tenant may do. A first sale moves `free` to `paid`. */
 export const plan = z.enum(['free', 'paid', 'enterprise']);
@@ -326,6 +327,7 @@ export const accountEvent = z.discriminatedUnion('type', [
   creditsHeld,
   holdReleased,
   creditsBurned,
+  ...budgetEvents,
 ]);
 
 export type AccountEvent = z.output<typeof accountEvent>;
@@ -513,7 +515,8 @@ export type AccountCommand =
   | HoldCredits
   | SettleHold
   | ReleaseHold
-  | ChargeCredits;
+  | ChargeCredits
+  | BudgetCommand;
 
 /** Why an account said no. The codes are those of the interface, or map to one. */
 export type AccountRejection =
@@ -554,7 +557,8 @@ export type AccountRejection =
   /** As many holds without an end are open as may be. */
   | { readonly code: 'too_many_open'; readonly open_max: number }
   /** Settling more pages than were held. */
-  | { readonly code: 'burn_exceeds_hold' };
+  | { readonly code: 'burn_exceeds_hold' }
+  | BudgetRejection;
 
 export type AccountEventOf<Type extends AccountEvent['type']> = Extract<AccountEvent, { type: Type }>;
 

@@ -1,5 +1,16 @@
 import { Map as ImmutableMap } from 'immutable';
 import { type Credits, minus, NO_CREDITS, plus } from '../kernel/amounts.ts';
+import {
+  type Budgets,
+  budgetAlertTold,
+  budgetPut,
+  budgetRefusalTold,
+  budgetsFreed,
+  budgetsHeld,
+  budgetsUsed,
+  budgetTaken,
+  counts,
+} from './budgetTotals.ts';
 import { type AccountEvent, type AccountEventOf, paymentKey, type Plan } from './messages.ts';
 import { type CommandMeta, type EarlierEvents, EventsNeeded } from '../kernel/decider.ts';
 import {
@@ -79,6 +90,7 @@ export interface AccountState {
   readonly closed: ImmutableMap<string, string>;
   /** Holds closed so far. */
   readonly closed_count: number;
+  readonly budgets: Budgets;
 }
 
 export const NEW_ACCOUNT: AccountState = {
@@ -108,6 +120,7 @@ export const NEW_ACCOUNT: AccountState = {
   operations: ImmutableMap(),
   closed: ImmutableMap(),
   closed_count: 0,
+  budgets: [],
 };
 
 /** Credits that a command may take: balance − open holds. */
@@ -446,10 +459,11 @@ const held = (state: AccountState, hold: Data<'CreditsHeld'>): AccountState => (
   free_pages_held: state.free_pages_held + hold.free_pages,
   holds: state.holds.set(hold.hold_id, hold),
   operations: state.operations.set(hold.operation_id, hold.hold_id),
+  budgets: budgetsHeld(state.budgets, hold, hold.created_at),
 });
 
 /** Gives back what a hold had set aside; unknown holds change nothing. */
-const withoutHold = (state: AccountState, holdId: string): AccountState => {
+const withoutHold = (state: AccountState, holdId: string, at: string): AccountState => {
   const hold = state.holds.get(holdId);
   if (hold === undefined) return state;
   return {
@@ -457,6 +471,7 @@ const withoutHold = (state: AccountState, holdId: string): AccountState => {
     held: minus(state.held, hold.credits),
     free_pages_held: state.free_pages_held - hold.free_pages,
     holds: state.holds.delete(holdId),
+    budgets: budgetsFreed(state.budgets, hold, at),
   };
 };
 
@@ -478,9 +493,12 @@ const closed = (state: AccountState, operation: string): AccountState => {
 const isHeld = ({ operations, holds }: AccountState, operation: string): boolean =>
   holds.get(operations.get(operation) ?? '')?.operation_id === operation;
 
-const released = (state: AccountState, holdId: string): AccountState => {
+const released = (
+  state: AccountState,
+  { hold_id: holdId, released_at }: Data<'HoldReleased'>,
+): AccountState => {
   const operation = state.holds.get(holdId)?.operation_id;
-  const open = withoutHold(state, holdId);
+  const open = withoutHold(state, holdId, released_at);
   if (operation === undefined) return open;
   if (open.operations.get(operation) !== holdId) return closed(open, operation);
   const other = open.holds.find((hold) => hold.operation_id === operation);
@@ -490,21 +508,47 @@ const released = (state: AccountState, holdId: string): AccountState => {
   );
 };
 
-const settled = (state: AccountState, operation: string, holdId: string): AccountState => {
-  const open = withoutHold(state, holdId);
+const settled = (
+  state: AccountState,
+  { operation_id: operation, created_at }: Data<'CreditsBurned'>,
+  holdId: string,
+): AccountState => {
+  const open = withoutHold(state, holdId, created_at);
   const isKnown = open.operations.get(operation) === holdId;
   return closed(isKnown ? open : { ...open, operations: open.operations.set(operation, holdId) }, operation);
 };
 
 const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState => {
-  const open = burn.hold_id === null ? state : settled(state, burn.operation_id, burn.hold_id);
+  const open = burn.hold_id === null ? state : settled(state, burn, burn.hold_id);
   return {
     ...open,
     balance: minus(open.balance, burn.credits),
     used: plus(open.used, burn.credits),
     free_pages_used: open.free_pages_used + burn.free_pages,
     charges: keptBy(open.charges, burn),
+    budgets: budgetsUsed(open.budgets, burn, burn.created_at),
   };
+};
+
+/** What is held now of what a budget counts. */
+const heldFor =
+  ({ holds }: AccountState, budget: Data<'BudgetSet'>) =>
+  (): Credits =>
+    holds.reduce((sum, hold) => (counts(budget, hold) ? plus(sum, hold.credits) : sum), NO_CREDITS);
+
+type BudgetEvent = AccountEventOf<'BudgetSet' | 'BudgetRemoved' | 'BudgetAlerted' | 'BudgetReached'>;
+
+const budgeted = (state: AccountState, { type, data }: BudgetEvent): AccountState => {
+  switch (type) {
+    case 'BudgetSet':
+      return { ...state, budgets: budgetPut(state.budgets, data, heldFor(state, data)) };
+    case 'BudgetRemoved':
+      return { ...state, budgets: budgetTaken(state.budgets, data.budget_id) };
+    case 'BudgetAlerted':
+      return { ...state, budgets: budgetAlertTold(state.budgets, data) };
+    case 'BudgetReached':
+      return { ...state, budgets: budgetRefusalTold(state.budgets, data) };
+  }
 };
 
 /** What the account remembers of an event. It only remembers: every rule is in `decide`. */
@@ -535,7 +579,11 @@ const paid = (state: AccountState, event: PaymentEvent): AccountState => {
   }
 };
 
-const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, PaymentEvent>): AccountState => {
+const isOfBudget = (event: AccountEvent): event is BudgetEvent => 'budget_id' in event.data;
+
+const changed = (state: AccountState, event: Exclude<AccountEvent, PaymentEvent>): AccountState => {
+  if (isOfBudget(event)) return budgeted(state, event);
+  const { type, data } = event;
   switch (type) {
     case 'AccountOpened':
       return { ...state, opened: true, tenant_id: data.tenant_id };
@@ -550,7 +598,7 @@ const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, Paym
     case 'CreditsHeld':
       return held(state, data);
     case 'HoldReleased':
-      return released(state, data.hold_id);
+      return released(state, data);
     case 'CreditsBurned':
       return burned(state, data);
   }

@@ -149,3 +149,34 @@ export const dayEndIn = (timeZone: string, day: string): string => {
 /** The day of a zone in which an instant lies. */
 export const dayIn = (timeZone: string, at: string): string =>
   localDays(timeZone, at, at)[0]?.day ?? at.slice(0, 10);
+
+/** A span of a calendar; weeks begin on Monday. */
+export type CalendarPeriod = 'day' | 'week' | 'month';
+
+/** The first days of the period that a day is in, and of the next one. */
+const periodDays = (period: CalendarPeriod, day: string): readonly [first: string, next: string] => {
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number];
+  const dayText = (ms: number) => textOf(ms).slice(0, 10);
+  if (period === 'month') return [dayText(Date.UTC(year, month - 1, 1)), dayText(Date.UTC(year, month, 1))];
+  const at = Date.UTC(year, month - 1, date);
+  const first = period === 'day' ? at : at - ((new Date(at).getUTCDay() + 6) % 7) * DAY_MS;
+  return [dayText(first), dayText(first + (period === 'day' ? 1 : 7) * DAY_MS)];
+};
+
+/** The time from one instant until before another; RFC 3339 UTC with milliseconds. */
+export interface TimeSpan {
+  readonly from: string;
+  /** Exclusive: the next one begins with it. */
+  readonly until: string;
+}
+
+/**
+ * The day, week or month of a zone in which an instant lies. They follow each other without gap or overlap: where the
+ * clock is set back over midnight, the new day has begun when it was there for the first time.
+ */
+export const periodAt = (timeZone: string, period: CalendarPeriod, at: string): TimeSpan => {
+  const day = timeZone === 'UTC' ? at.slice(0, 10) : dayIn(timeZone, at);
+  let [first, next] = periodDays(period, day);
+  while (dayStartIn(timeZone, next) <= at) [first, next] = periodDays(period, next);
+  return { from: dayStartIn(timeZone, first), until: dayStartIn(timeZone, next) };
+};

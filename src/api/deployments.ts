@@ -165,6 +165,7 @@ export const TRAINING_PROBLEMS = [
   'version_conflict',
   'plan_required',
   'insufficient_credits',
+  'budget_reached',
   'idempotency_key_reused',
   'unsafe_api_base',
   'field_encryption_not_configured',

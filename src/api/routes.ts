@@ -57,6 +57,7 @@ import {
   setBillingRate,
   type BillingConfigDeps,
 } from './money/billingConfig.ts';
+import { changeBudget, createBudget, listBudgets, removeBudget, type BudgetsDeps } from './money/budgets.ts';
 import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './money/billingDetails.ts';
 import { getTopUp, setTopUp, type TopUpDeps } from './money/topUp.ts';
 import { getReceipt, type ReceiptsDeps } from './money/receipts.ts';
@@ -194,6 +195,7 @@ export type ApiDeps = AccountsDeps &
   BillingConfigDeps &
   BillingDetailsDeps &
   BooksDeps &
+  BudgetsDeps &
   CanonicalDeps &
   ConfigsDeps &
   CreditsDeps &
@@ -274,6 +276,10 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Billing: {
     addCredits,
+    changeBudget,
+    createBudget,
+    listBudgets,
+    removeBudget,
     chargeExamples,
     createBillingConfig,
     getBalance,

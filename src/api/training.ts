@@ -254,7 +254,12 @@ const chargeOf = (
   },
 });
 
-const REJECTIONS = accountRejections('plan_required', 'insufficient_credits', 'idempotency_key_reused');
+const REJECTIONS = accountRejections(
+  'plan_required',
+  'insufficient_credits',
+  'budget_reached',
+  'idempotency_key_reused',
+);
 
 export const chargeExamples = post(
   '/v1/billing/dspy-examples-charge',
@@ -272,6 +277,7 @@ export const chargeExamples = post(
       'artifact_not_found',
       'plan_required',
       'insufficient_credits',
+      'budget_reached',
       'idempotency_key_reused',
       'busy',
     ],

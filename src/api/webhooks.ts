@@ -487,6 +487,9 @@ const TOLD: Readonly<Record<WebhookEventType, string>> = {
     'The balance fell below a level of the webhook. It lasts for so many days at the pace of the last 7 and 28 UTC ' +
     'days; null: nothing was used in them.',
   'balance.exhausted': 'The balance fell to zero.',
+  'budget.alert': 'Use and holds have reached a level of a budget: each level once a period.',
+  'budget.reached':
+    'Work was refused, for it does not fit a budget: each work once, and at most 20 in a period of a budget.',
   'free_pages.used_up': 'The last free page was used.',
   'key.created': 'The tenant has a new key.',
   'key.revoked': 'A key was revoked.',

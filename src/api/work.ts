@@ -233,6 +233,7 @@ const WORK_PROBLEMS = [
   'erased',
   'field_encryption_not_configured',
   'insufficient_credits',
+  'budget_reached',
   'model_provider_error',
   'provider_timeout',
   'storage_error',

@@ -22,6 +22,7 @@ import {
   takeOnce,
   tellMore,
 } from './rules.ts';
+import { checkBudgets } from './budgets.ts';
 import { reverse, tellDispute } from './reversals.ts';
 import { wrong } from './findings.ts';
 import { checkMoment } from './claims.ts';
@@ -125,6 +126,7 @@ export const accountsCheck = (books: Books) => {
       }
       checkMoment(books, event);
       if (isPosting(event)) post(books, book, event);
+      checkBudgets(event, books.findings, book);
       move(event, books, book);
     },
     /** `before`: holds that ran out earlier should have been released. */

@@ -11,6 +11,7 @@ const CHECKS = {
   balance: 'every balance follows from the events before it',
   available: 'no tenant spent more credits or free pages than it had',
   hold: 'every hold was opened once and closed once, and no burn exceeds its hold',
+  budget: 'every refusal, alert and period of a budget follows from the holds and burns that it counts',
   rate: 'every burn has the rate of its billing config',
   price: 'every sale has the price of a list that was in force',
   fx: 'every sale was booked at the last known exchange rate, or at a later one that says why',

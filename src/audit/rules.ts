@@ -1,4 +1,5 @@
 import { type AuditedEvent, type AuditedEventOf, recordedAt } from './auditedEvent.ts';
+import { type BudgetBooks, noBudgets } from './budgets.ts';
 import type { CompactSet } from './streams.ts';
 import { type Findings, wrong } from './findings.ts';
 import { RACE_MS, rateKey, type Reference } from './margin.ts';
@@ -44,6 +45,7 @@ export interface AccountBook {
     readonly at: string;
   } | null;
   readonly sales: Map<string, SaleBook>;
+  readonly budgets: BudgetBooks;
 }
 
 export const newBook = (tenant_id: string): AccountBook => ({
@@ -58,6 +60,7 @@ export const newBook = (tenant_id: string): AccountBook => ({
   holds: new Map(),
   released: null,
   sales: new Map(),
+  budgets: noBudgets(),
 });
 
 const availableIn = ({ balance, held }: AccountBook): number => balance - held;

@@ -1,5 +1,6 @@
 import {
   type AccountEventOf,
+  type AccountRejection,
   accountStream,
   type HoldCredits,
   type ReleaseHold,
@@ -81,6 +82,24 @@ export const tooLittle = (required_credits: number, available_credits: number): 
     { required_credits, available_credits },
   );
 
+type Reached = Extract<AccountRejection, { readonly code: 'budget_reached' }>;
+
+/** Why a budget does not let work pass. */
+export const budgetSentence = (of: Reached): string => {
+  const { limit_credits, used_credits, held_credits, required_credits, resets_at } = of;
+  const spent = `${String(used_credits)} used and ${String(held_credits)} held of ${String(limit_credits)} credits`;
+  const next = resets_at === null ? 'It never begins anew' : `It begins anew at ${resets_at}`;
+  return (
+    `Budget ${of.budget_id} has ${spent}, and this needs ${String(required_credits)}. ${next}. ` +
+    'Ask for less work, or have the budget raised.'
+  );
+};
+
+const budgetReached = (rejection: Reached): WorkProblem => {
+  const { code, ...members } = rejection;
+  return workProblem(code, budgetSentence(rejection), members);
+};
+
 export const tooManyOpen = (open_max: number): WorkProblem =>
   workProblem('busy', `At most ${String(open_max)} operations of a tenant may wait or run at once.`);
 
@@ -93,6 +112,24 @@ const isForRequest = (
   return fingerprint !== undefined && open?.fingerprint === fingerprint && open.pages === pages;
 };
 
+/** Why an account does not hold, as an answer. */
+const refusalOf = (rejection: AccountRejection): WorkProblem => {
+  switch (rejection.code) {
+    case 'plan_required':
+      return planRequired(rejection.plan);
+    case 'insufficient_credits':
+      return tooLittle(rejection.required_credits, rejection.available_credits);
+    case 'credits_out_of_range':
+      return misfit(['body'], `One movement is at most ${String(MOVEMENT_MAX)} credits: ask for less work.`);
+    case 'budget_reached':
+      return budgetReached(rejection);
+    case 'too_many_open':
+      return tooManyOpen(rejection.open_max);
+    default:
+      throw new Error(`a hold was rejected with ${rejection.code}`);
+  }
+};
+
 /** Sets credits aside, free pages first. The same hold again changes nothing. */
 export const holdCredits = async (
   { accounts }: Pick<HoldDeps, 'accounts'>,
@@ -102,29 +139,16 @@ export const holdCredits = async (
   const outcome = await accounts.execute({ type: 'HoldCredits', data, meta });
   if (outcome.kind === 'done') {
     const hold = outcome.state.holds.get(data.hold_id);
-    if (hold === undefined) throw new Error(`hold ${data.hold_id} is placed and not there`);
-    return { kind: 'held', hold };
+    // Its answer was lost, and the log has a refusal of it: asked again, it is told why.
+    return hold === undefined ? notNow('unknown') : { kind: 'held', hold };
   }
   if (outcome.kind !== 'rejected') return notNow(outcome.kind);
-  const { rejection } = outcome;
-  switch (rejection.code) {
-    case 'plan_required':
-      return planRequired(rejection.plan);
-    case 'insufficient_credits':
-      return tooLittle(rejection.required_credits, rejection.available_credits);
-    case 'hold_not_open': {
-      const isBilled = outcome.state.operations.get(data.operation_id) !== RELEASED;
-      return { kind: 'hold_not_open', isBilled };
-    }
-    case 'idempotency_key_reused':
-      return { kind: 'other_hold', isSame: isForRequest(outcome.state, data) };
-    case 'credits_out_of_range':
-      return misfit(['body'], `One movement is at most ${String(MOVEMENT_MAX)} credits: ask for less work.`);
-    case 'too_many_open':
-      return tooManyOpen(rejection.open_max);
-    default:
-      throw new Error(`a hold was rejected with ${rejection.code}`);
-  }
+  const { rejection, state } = outcome;
+  if (rejection.code === 'hold_not_open')
+    return { kind: 'hold_not_open', isBilled: state.operations.get(data.operation_id) !== RELEASED };
+  if (rejection.code === 'idempotency_key_reused')
+    return { kind: 'other_hold', isSame: isForRequest(state, data) };
+  return refusalOf(rejection);
 };
 
 /**

@@ -100,7 +100,7 @@ const crossOrigin = (origins: readonly string[]): readonly RequestHandler[] =>
     : [
         cors({
           origin: [...origins],
-          methods: ['GET', 'POST', 'PUT', 'DELETE'],
+          methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
           allowedHeaders: SENT,
           exposedHeaders: READABLE,
           maxAge: REMEMBERED_S,

@@ -170,7 +170,7 @@ interface RouteFacts<Deps> {
 
 /** A route: data, and one function over its resource's dependencies. Reading the data needs none. */
 export interface Route<in Deps = never> extends RouteFacts<Deps> {
-  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With `{name}` for a path parameter. */
   readonly path: string;
   readonly handle: (request: AnyRequest, deps: Deps) => Promise<unknown>;
@@ -209,6 +209,7 @@ export const routesOver = <Deps>() => ({
   get: routeOf<Deps>('get'),
   post: routeOf<Deps>('post'),
   put: routeOf<Deps>('put'),
+  patch: routeOf<Deps>('patch'),
   remove: routeOf<Deps>('delete'),
 });
 

@@ -42,7 +42,7 @@ const countersOn = (register: Registry) => {
     counters.burns.inc({ operation: one }, 0);
     counters.burned.inc({ operation: one }, 0);
   }
-  counters.refusals.inc({ code: 'insufficient_credits' }, 0);
+  for (const code of ['insufficient_credits', 'budget_reached']) counters.refusals.inc({ code }, 0);
   return counters;
 };
 

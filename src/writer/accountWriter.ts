@@ -12,6 +12,7 @@ import {
   isConsistent,
   remembersLast,
 } from '../../domain/account/account.ts';
+import { budgetRejection } from '../../domain/account/budgets.ts';
 import { type AccountState, NEW_ACCOUNT } from '../../domain/account/state.ts';
 import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import type { HistoryPage } from '../../domain/kernel/history.ts';
@@ -23,7 +24,7 @@ import { type Outcome, type WriterOptions, writerRules } from './decideBatch.ts'
 import { type Forgotten, streamWriter, type WriterLimits } from './streamWriter.ts';
 
 /** Raise it when `evolve` or the state's shape changes: snapshots of other versions are ignored. */
-const ACCOUNT_REDUCER_VERSION = 7;
+const ACCOUNT_REDUCER_VERSION = 8;
 
 /** Snapshots of accounts, in a store. */
 export const accountSnapshots = (
@@ -37,13 +38,17 @@ export const accountSnapshots = (
   fromJson: accountFromJson,
   proof: accountProof,
   everyEvents,
-  sizeOf: ({ holds, history }) => holds.size + history.latestCount / NAMES_A_HOLD,
+  sizeOf: ({ holds, budgets, history }) =>
+    holds.size + HOLDS_A_BUDGET * budgets.length + history.latestCount / NAMES_A_HOLD,
   // A hold has 300 bytes at least: more of them never fit into one event of a log.
   sizeMax: 3_000,
 });
 
 /** An entry of the history has this share of the bytes of a hold. */
 const NAMES_A_HOLD = 8;
+
+/** A budget has the bytes of so many holds: its texts, and the refusals of its period. */
+const HOLDS_A_BUDGET = 5;
 
 const accountProof = (state: AccountState, event: AccountEvent, last: bigint | undefined): Proof => {
   if (last !== undefined && !(isConsistent(state) && remembersLast(state, event, last))) return 'contradicts';
@@ -142,6 +147,15 @@ interface AccountWriterDeps extends Omit<WriterOptions<AccountKind>, 'snapshots'
 /** Reads and writes account events, whatever their version. */
 export const accountCodec = eventCodec(accountEvent);
 
+/** A refusal that the log has is told as any other. */
+const withRefusal = (outcome: Outcome<AccountKind>): Outcome<AccountKind> => {
+  if (outcome.kind !== 'done') return outcome;
+  for (const { type, data } of outcome.events)
+    if (type === 'BudgetReached')
+      return { kind: 'rejected', rejection: budgetRejection(data), state: outcome.state };
+  return outcome;
+};
+
 /** The accounts' writer in this process; others may write too, at the price of conflicts. */
 export const accountWriter = ({
   store,
@@ -159,7 +173,7 @@ export const accountWriter = ({
     return state;
   };
   return {
-    execute: (command) => execute(command.data.tenant_id, command),
+    execute: async (command) => withRefusal(await execute(command.data.tenant_id, command)),
     stateOf: stateNow,
     ask: async (tenantId, question, maxAgeMs) =>
       askAccount(store, { tenantId, state: await stateNow(tenantId, maxAgeMs) }, question),

@@ -4,7 +4,7 @@ import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
 import { openedLog } from '../../src/commands/sealing.ts';
 import { publishBillingConfig, referenceData, setRate } from '../../src/commands/reference.ts';
-import { accountWriter } from '../../src/writer/accountWriter.ts';
+import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';
 import type { TimeRange } from '../../projections/engine/table.ts';
 import { booksCommands, type FigureQueries } from '../../src/commands/money/books.ts';
 import { flowsIn } from '../support/money/bookedFlows.ts';
@@ -79,6 +79,25 @@ export const monthRequests = (env: ProcessEnv) => {
 
 const ADMIN: CommandMeta['actor'] = { key_id: 'key_admin', role: 'admin' };
 
+/** Makes a budget, or changes the one that is there. */
+const setBudget = async (
+  accounts: AccountWriter,
+  { id: budget_id, tenant, project, period, zone: time_zone, credits }: Extract<Change, { kind: 'budget' }>,
+  meta: () => CommandMeta,
+): Promise<void> => {
+  const limit_credits = asCredits(credits);
+  const named = { tenant_id: tenant, by_key_id: null, budget_id };
+  const changed = await accounts.execute({
+    type: 'ChangeBudget',
+    data: { ...named, limit_credits },
+    meta: meta(),
+  });
+  if (changed.kind !== 'rejected') return;
+  const scope = project === undefined ? {} : { project_id: project };
+  const data = { ...named, name: '', scope, period, time_zone, limit_credits, alert_at: [0.5, 1] };
+  await accounts.execute({ type: 'SetBudget', data: { ...data, on_reached: 'refuse' }, meta: meta() });
+};
+
 /** Somebody who publishes prices and sets plans with the service's own commands, and fails never. */
 export const operatorOn = (store: SimLog, { now, uuid }: { now: () => string; uuid: () => string }) => {
   const reference = referenceData({ store, maxAgeMs: -1 });
@@ -108,6 +127,14 @@ export const operatorOn = (store: SimLog, { now, uuid }: { now: () => string; uu
         await accountWriter({ store }).execute({ type: 'SetPlan', data, meta: meta() });
         return;
       }
+      case 'budget':
+        await setBudget(accountWriter({ store }), wanted, meta);
+        return;
+      case 'budget gone': {
+        const data = { tenant_id: wanted.tenant, budget_id: wanted.id, by_key_id: null };
+        await accountWriter({ store }).execute({ type: 'RemoveBudget', data, meta: meta() });
+        return;
+      }
       case 'price list': {
         const entry = { currency: 'USD', tax_basis: 'exclusive', minor_unit_digits: 2 } as const;
         const entries = [{ ...entry, price_per_1000_credits: wanted.usd }];
@@ -129,10 +156,17 @@ const changesTo = ({ freePages, standard, fast }: Terms): readonly Change[] => [
   ),
 ];
 
+/** What is there before anybody asks for anything. */
+interface Opening {
+  readonly terms: Terms;
+  readonly tenants: readonly Tenant[];
+  readonly changes: readonly Change[];
+}
+
 const opened = async (
   store: SimLog,
   { now, uuid }: { readonly now: string; readonly uuid: () => string },
-  { terms, tenants }: { readonly terms: Terms; readonly tenants: readonly Tenant[] },
+  { terms, tenants, changes }: Opening,
 ): Promise<void> => {
   await openedLog(store, now);
   const { reference, change, meta } = operatorOn(store, { now: () => now, uuid });
@@ -147,15 +181,13 @@ const opened = async (
     });
     if (plan !== 'free') await change({ kind: 'plan', tenant: tenant_id, plan });
   }
+  for (const one of changes) await change(one);
 };
 
 const bases = new Map<string, Promise<readonly RecordedEvent[]>>();
 
 /** A log with prices and accounts: the same for all runs that begin with the same. */
-export const baseOf = (wanted: {
-  readonly terms: Terms;
-  readonly tenants: readonly Tenant[];
-}): Promise<readonly RecordedEvent[]> => {
+export const baseOf = (wanted: Opening): Promise<readonly RecordedEvent[]> => {
   const name = JSON.stringify(wanted);
   const known = bases.get(name);
   if (known !== undefined) return known;

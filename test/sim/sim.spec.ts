@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { deviationsIn, replanned, seededPlan, seeds } from './explore.ts';
 import { runWorld, type Outcome } from './run.ts';
 import { SMALL } from './smallWorlds.ts';
-import { burstWorld, worldOf } from './worlds.ts';
+import { budgetWorld, burstWorld, worldOf } from './worlds.ts';
 
 /** Seeds that are tried each time. */
 const FIXED = { from: 1, count: 40 };
@@ -61,6 +61,18 @@ describe('the simulation of queued work', () => {
   it(`finds nothing in seeds ${String(FIXED.from)} to ${String(FIXED.count)}`, async () => {
     const { found, seed } = await seeds(worldOf, FIXED, { isWanted: () => true, until: Infinity });
     expect(found?.finding, `SIM_SEED=${String(seed)}`).to.equal(undefined);
+  });
+
+  it('finds nothing where budgets are set, changed and removed amid work that does not fit them', async () => {
+    const told = new Map<string, number>();
+    for (let seed = 1; seed <= 10; seed += 1) {
+      const wanted = { world: budgetWorld(seed), plan: seededPlan(seed), seed, isWanted: () => false };
+      const { findings, events } = await runWorld(wanted);
+      expect(findings, `budgets ${String(seed)}`).to.be.empty;
+      for (const { type } of events) told.set(type, (told.get(type) ?? 0) + 1);
+    }
+    for (const type of ['BudgetSet', 'BudgetReached', 'BudgetAlerted', 'BudgetRemoved'])
+      expect(told.get(type), type).to.be.above(0);
   });
 
   // Appends of one account in a row, not waited for, broke about every third of such worlds (ADR 53).

@@ -34,6 +34,17 @@ export type Change =
   | { readonly kind: 'free pages'; readonly pages: number }
   | { readonly kind: 'training'; readonly base: number; readonly example: number; readonly call: number }
   | { readonly kind: 'plan'; readonly tenant: string; readonly plan: PlanName }
+  /** The most of a tenant, or of all its work but none of another project, from now on. */
+  | {
+      readonly kind: 'budget';
+      readonly id: string;
+      readonly tenant: string;
+      readonly period: 'day' | 'week' | 'total';
+      readonly zone: string;
+      readonly project: 'p' | undefined;
+      readonly credits: number;
+    }
+  | { readonly kind: 'budget gone'; readonly id: string; readonly tenant: string }
   /** USD for 1,000 credits. */
   | { readonly kind: 'price list'; readonly usd: string };
 
@@ -61,8 +72,29 @@ export const MODES: readonly Mode[] = ['standard', 'fast'];
 export const BILLINGS: readonly Billing[] = ['full_service', 'byok'];
 const PLANS: readonly PlanName[] = ['free', 'paid', 'enterprise'];
 
+const ZONES = ['UTC', 'America/New_York', 'Asia/Kolkata'] as const;
+
+/** Two budgets of each tenant come and go: small ones, so that much does not fit. */
+export const budgetOf = (seed: number, key: string): Change => {
+  const n = chance(seed, 'budget to', key);
+  const [id, tenant] = [`b${String(n % 2)}`, (n >>> 1) % 3 === 0 ? 'u' : 't'];
+  if (fraction(seed, 'budget goes', key) < 0.2) return { kind: 'budget gone', id, tenant };
+  const period = (['day', 'week', 'total'] as const)[(n >>> 3) % 3]!;
+  const project = (n >>> 5) % 2 === 0 ? undefined : 'p';
+  return {
+    kind: 'budget',
+    id,
+    tenant,
+    period,
+    project,
+    zone: ZONES[(n >>> 6) % 3]!,
+    credits: (n >>> 8) % 400,
+  };
+};
+
 /** What an operator changes at some moment, by a seed. */
 export const changeOf = (seed: number, key: string): Change => {
+  if (fraction(seed, 'budgets', key) < 0.35) return budgetOf(seed, key);
   const [r, n] = [fraction(seed, 'change', key), chance(seed, 'change to', key)];
   if (r < 0.5)
     return { kind: 'rate', mode: MODES[n % 2]!, billing: BILLINGS[(n >>> 1) % 2]!, credits: (n >>> 2) % 90 };

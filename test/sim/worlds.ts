@@ -1,7 +1,7 @@
 import type { DisputeStatus } from '../../domain/account/messages.ts';
 import type { FileFacts } from './process.ts';
 import type { Retention } from '../../domain/retention.ts';
-import { type Mode, PLAIN_TERMS, type Tenant, type Terms, termsOf } from './terms.ts';
+import { budgetOf, type Change, type Mode, PLAIN_TERMS, type Tenant, type Terms, termsOf } from './terms.ts';
 import { clockOf, errorMaxOf, type WallClock } from './clocks.ts';
 import { chance, fraction } from './chance.ts';
 import { EPOCH_MS } from './scheduler.ts';
@@ -190,6 +190,8 @@ export interface World {
   readonly balance: number;
   /** Other tenants. */
   readonly others?: readonly Tenant[];
+  /** What an operator does before anybody asks for anything, beside the prices. */
+  readonly changes?: readonly Change[];
   /** Prices at the start; left out: plain ones, and no page for nothing. */
   readonly terms?: Terms;
   /** Most entries of a list of operations. */
@@ -207,9 +209,10 @@ const HOUR = 3_600_000;
 const FIRST = 't';
 
 /** All accounts of a world, and prices at its start. */
-export const marketOf = ({ balance, others = [], terms = PLAIN_TERMS }: World) => ({
+export const marketOf = ({ balance, others = [], terms = PLAIN_TERMS, changes = [] }: World) => ({
   tenants: [{ id: FIRST, balance, plan: 'paid' } as const, ...others],
   terms,
+  changes,
 });
 
 /** Two processes whose clocks are right. */
@@ -487,6 +490,12 @@ export const randomWorld = (seed: number): World => {
     page: fraction(seed, 'page') < 0.3 ? 2 : 50,
     healMs: 60 * HOUR,
   });
+};
+
+/** A large world in which budgets stand from the start, too small for all that is wanted. */
+export const budgetWorld = (seed: number): World => {
+  const budgets = ['first', 'second', 'third'].map((key) => budgetOf(seed, key));
+  return { ...worldOf(seed), name: `budgets ${String(seed)}`, balance: 3_000, changes: budgets };
 };
 
 /** A large world whose accounts have snapshots, and whose processes are of two releases. */

@@ -1261,6 +1261,242 @@ class BooksResponse(TypedDict):
     """Closings that were taken back, newest first."""
 
 
+class Budget(TypedDict):
+    budget_id: str
+    """ID of the budget."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    name: str | None
+    """null: it was erased with the tenant."""
+    scope: BudgetScope
+    period: Literal["day", "week", "month", "total"]
+    """How often the budget begins anew."""
+    time_zone: str
+    """IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`."""
+    limit_credits: int
+    """Whole credits."""
+    on_reached: Literal["refuse", "notify"]
+    """Whether work that does not fit is refused, or done and told of."""
+    alert_at: list[float]
+    """Parts of the limit at which `budget.alert` is sent, in rising order."""
+    used_credits: int
+    """Burned in this period, since the budget was made."""
+    held_credits: int
+    """Held by work that is not done yet."""
+    left_credits: int
+    """Limit − used − held; below 0 where it was made smaller."""
+    alerted: list[float]
+    """Levels that were reached in this period."""
+    period_start: str | None
+    """null where the period is `total`."""
+    resets_at: str | None
+    """When the next period begins; null: never."""
+    parent: ParentBudget
+    created_at: str
+    """Work counts from here on."""
+    updated_at: str
+    """RFC 3339 UTC with milliseconds."""
+
+
+class BudgetAlertMessage(TypedDict):
+    type: Literal["budget.alert"]
+    """Type of event."""
+    version: Literal["1"]
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
+    timestamp: str
+    """When it happened; the same in repeats."""
+    tenant_id: str | None
+    """Tenant that it is about; null: the whole service."""
+    data: BudgetAlertMessageData
+    """IDs and figures."""
+
+
+class BudgetAlertMessageData(TypedDict):
+    """IDs and figures."""
+
+    budget_id: str
+    """ID of the budget."""
+    period_start: str | None
+    """Begin of the period that is counted; null where the budget never begins anew."""
+    limit_credits: int
+    """The most credits that may be used and held in a period of the budget."""
+    used_credits: int
+    """Credits burned in the present period of the budget."""
+    held_credits: int
+    """Credits that open work holds."""
+    level: float
+    """The part of the limit that was reached: 0.8 is 80 %."""
+
+
+class BudgetChangeRequest(TypedDict):
+    """Members that are left out stay as they are."""
+
+    name: NotRequired[str]
+    """A name for people."""
+    limit_credits: NotRequired[int]
+    """The most credits used and held in a period."""
+    on_reached: NotRequired[Literal["refuse", "notify"]]
+    """`refuse`: work that does not fit is 403 `budget_reached`. `notify`: it is done, and messages
+    tell.
+    """
+    alert_at: NotRequired[list[float]]
+    """Parts of the limit at which `budget.alert` is sent, each once a period: 0.8 is at 80 % used
+    and held.
+    """
+
+
+class BudgetCreateRequest(TypedDict):
+    tenant_id: str
+    """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
+    name: str
+    """A name for people."""
+    scope: BudgetScope
+    period: Literal["day", "week", "month", "total"]
+    """Days, weeks from Monday and months are those of `time_zone`; `total` never begins anew."""
+    time_zone: NotRequired[str]
+    """IANA name of a time zone."""
+    limit_credits: int
+    """The most credits used and held in a period."""
+    on_reached: NotRequired[Literal["refuse", "notify"]]
+    """`refuse`: work that does not fit is 403 `budget_reached`. `notify`: it is done, and messages
+    tell.
+    """
+    alert_at: NotRequired[list[float]]
+    """Parts of the limit at which `budget.alert` is sent, each once a period: 0.8 is at 80 % used
+    and held.
+    """
+
+
+class BudgetList(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    as_of: str
+    """RFC 3339 UTC with milliseconds."""
+    budgets: list[Budget]
+    """All of them, at most 500, oldest first."""
+
+
+class BudgetNotFoundProblem(TypedDict):
+    """There is no such budget. RFC 9457; what to do: /docs/problems/budget_not_found."""
+
+    type: Literal["/docs/problems/budget_not_found"]
+    """The page of the problem, at this service."""
+    title: Literal["There is no such budget"]
+    """The problem in a few words."""
+    status: Literal[404]
+    """Status of the HTTP answer."""
+    code: Literal["budget_not_found"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
+class BudgetReachedMessage(TypedDict):
+    type: Literal["budget.reached"]
+    """Type of event."""
+    version: Literal["1"]
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
+    timestamp: str
+    """When it happened; the same in repeats."""
+    tenant_id: str | None
+    """Tenant that it is about; null: the whole service."""
+    data: BudgetReachedMessageData
+    """IDs and figures."""
+
+
+class BudgetReachedMessageData(TypedDict):
+    """IDs and figures."""
+
+    budget_id: str
+    """ID of the budget."""
+    period_start: str | None
+    """Begin of the period that is counted; null where the budget never begins anew."""
+    limit_credits: int
+    """The most credits that may be used and held in a period of the budget."""
+    used_credits: int
+    """Credits burned in the present period of the budget."""
+    held_credits: int
+    """Credits that open work holds."""
+    required_credits: int
+    """What the work may cost, credits."""
+    resets_at: str | None
+    """When the next period of the budget begins; null: never."""
+    operation_id: str
+    """ID of the operation, `op_…`."""
+
+
+class BudgetReachedProblem(TypedDict):
+    """A budget is used up. RFC 9457; what to do: /docs/problems/budget_reached."""
+
+    type: Literal["/docs/problems/budget_reached"]
+    """The page of the problem, at this service."""
+    title: Literal["A budget is used up"]
+    """The problem in a few words."""
+    status: Literal[403]
+    """Status of the HTTP answer."""
+    code: Literal["budget_reached"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+    budget_id: NotRequired[str]
+    """The budget that refuses."""
+    limit_credits: NotRequired[int]
+    """The most that may be used and held in its period."""
+    used_credits: NotRequired[int]
+    """Burned in this period."""
+    held_credits: NotRequired[int]
+    """Held by work that is not done yet."""
+    required_credits: NotRequired[int]
+    """What the work may cost."""
+    resets_at: NotRequired[str | None]
+    """When its next period begins; null: never."""
+
+
+class BudgetReadOnlyProblem(TypedDict):
+    """This key may only read budgets. RFC 9457; what to do: /docs/problems/budget_read_only."""
+
+    type: Literal["/docs/problems/budget_read_only"]
+    """The page of the problem, at this service."""
+    title: Literal["This key may only read budgets"]
+    """The problem in a few words."""
+    status: Literal[403]
+    """Status of the HTTP answer."""
+    code: Literal["budget_read_only"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+    parent_limit_credits: NotRequired[int | None]
+    """How far the key may raise its own budget; null: it may not."""
+
+
+class BudgetScope(TypedDict):
+    """The work that counts: of one key, project, task or tag; `{}` is all work of the tenant."""
+
+    key_id: NotRequired[str]
+    """ID of the API key, `key_…`."""
+    project_id: NotRequired[str]
+    """Project that the work is counted for; default `default`."""
+    task_id: NotRequired[str]
+    """Task that the work is counted for; default `default`."""
+    tag: NotRequired[BudgetScopeTag]
+    """Work with this tag."""
+
+
+class BudgetScopeTag(TypedDict):
+    """Work with this tag."""
+
+    name: str
+    """Name of the tag."""
+    value: str
+    """The value that it has."""
+
+
 class BusyProblem(TypedDict):
     """Busy. RFC 9457; what to do: /docs/problems/busy."""
 
@@ -5305,6 +5541,13 @@ class PageSummary(TypedDict):
     """Degrees by which the page is turned clockwise before boxes are measured."""
 
 
+class ParentBudgetValue(TypedDict):
+    budget_id: str
+    """ID of the budget."""
+    limit_credits: int
+    """Whole credits."""
+
+
 class Payment(TypedDict):
     """Money that came, or went back: then its amounts and credits are negative. A `correction` is a
     fact of a sale that became known after its month was closed. A fee that became known after
@@ -7604,6 +7847,25 @@ class ToMarkdownRequest(TypedDict):
     """
 
 
+class TooManyBudgetsProblem(TypedDict):
+    """The tenant has too many budgets. RFC 9457; what to do: /docs/problems/too_many_budgets."""
+
+    type: Literal["/docs/problems/too_many_budgets"]
+    """The page of the problem, at this service."""
+    title: Literal["The tenant has too many budgets"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Status of the HTTP answer."""
+    code: Literal["too_many_budgets"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+    max_budgets: NotRequired[int]
+    """The most budgets that a tenant may have."""
+
+
 class TooManyPagesProblem(TypedDict):
     """The document has too many pages. RFC 9457; what to do: /docs/problems/too_many_pages."""
 
@@ -8436,6 +8698,8 @@ class WebhookChangeRequest(TypedDict):
             "credits.adjusted",
             "balance.low",
             "balance.exhausted",
+            "budget.alert",
+            "budget.reached",
             "free_pages.used_up",
             "key.created",
             "key.revoked",
@@ -8484,6 +8748,8 @@ class WebhookCreateRequest(TypedDict):
             "credits.adjusted",
             "balance.low",
             "balance.exhausted",
+            "budget.alert",
+            "budget.reached",
             "free_pages.used_up",
             "key.created",
             "key.revoked",
@@ -8653,6 +8919,13 @@ CanonicalEnvelope = Union[
     CanonicalArtifactGet,
     CanonicalArtifactList,
 ]
+ParentBudget = Union[
+    ParentBudgetValue,
+    None,
+]
+"""The least budget of the whole tenant that refuses, and has the same period in the same time zone;
+null: none.
+"""
 ReviewDocument = Union[
     ReviewDocumentValue,
     None,
@@ -8676,6 +8949,9 @@ Problem = Union[
     AuditRunningProblem,
     BatchNotFoundProblem,
     BodyTooLargeProblem,
+    BudgetNotFoundProblem,
+    BudgetReachedProblem,
+    BudgetReadOnlyProblem,
     BusyProblem,
     ChargeRequiredProblem,
     ConfigNotFoundProblem,
@@ -8741,6 +9017,7 @@ Problem = Union[
     StorageErrorProblem,
     TenantMismatchProblem,
     TenantNotFoundProblem,
+    TooManyBudgetsProblem,
     TooManyPagesProblem,
     TooManyWebhooksProblem,
     UnknownModelProviderProblem,
@@ -8778,6 +9055,8 @@ WebhookMessage = Union[
     CreditsAdjustedMessage,
     BalanceLowMessage,
     BalanceExhaustedMessage,
+    BudgetAlertMessage,
+    BudgetReachedMessage,
     FreePagesUsedUpMessage,
     KeyCreatedMessage,
     KeyRevokedMessage,

@@ -52,6 +52,24 @@ class BodyTooLarge(ProblemError, code="body_too_large"):
     problem: models.BodyTooLargeProblem
 
 
+class BudgetNotFound(ProblemError, code="budget_not_found"):
+    """There is no such budget. RFC 9457; what to do: /docs/problems/budget_not_found."""
+
+    problem: models.BudgetNotFoundProblem
+
+
+class BudgetReached(ProblemError, code="budget_reached"):
+    """A budget is used up. RFC 9457; what to do: /docs/problems/budget_reached."""
+
+    problem: models.BudgetReachedProblem
+
+
+class BudgetReadOnly(ProblemError, code="budget_read_only"):
+    """This key may only read budgets. RFC 9457; what to do: /docs/problems/budget_read_only."""
+
+    problem: models.BudgetReadOnlyProblem
+
+
 class Busy(ProblemError, code="busy"):
     """Busy. RFC 9457; what to do: /docs/problems/busy."""
 
@@ -465,6 +483,12 @@ class TenantNotFound(ProblemError, code="tenant_not_found"):
     """There is no such tenant. RFC 9457; what to do: /docs/problems/tenant_not_found."""
 
     problem: models.TenantNotFoundProblem
+
+
+class TooManyBudgets(ProblemError, code="too_many_budgets"):
+    """The tenant has too many budgets. RFC 9457; what to do: /docs/problems/too_many_budgets."""
+
+    problem: models.TooManyBudgetsProblem
 
 
 class TooManyPages(ProblemError, code="too_many_pages"):

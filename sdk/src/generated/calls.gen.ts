@@ -20,6 +20,8 @@ import type {
   CancelTrainingJobResponses,
   CanonicalData,
   CanonicalResponses,
+  ChangeBudgetData,
+  ChangeBudgetResponses,
   ChangeWebhookData,
   ChangeWebhookResponses,
   ChargeExamplesData,
@@ -40,6 +42,8 @@ import type {
   CreateBatchResponses,
   CreateBillingConfigData,
   CreateBillingConfigResponses,
+  CreateBudgetData,
+  CreateBudgetResponses,
   CreateEvaluationRunData,
   CreateEvaluationRunResponses,
   CreateEvaluationSetData,
@@ -178,6 +182,8 @@ import type {
   ListAuditsResponses,
   ListBatchesData,
   ListBatchesResponses,
+  ListBudgetsData,
+  ListBudgetsResponses,
   ListClosedMonthsData,
   ListClosedMonthsResponses,
   ListConfigsData,
@@ -240,6 +246,8 @@ import type {
   RejectReviewResponses,
   ReleaseReviewData,
   ReleaseReviewResponses,
+  RemoveBudgetData,
+  RemoveBudgetResponses,
   RemoveEvaluationSetData,
   RemoveEvaluationSetResponses,
   RemoveUploadData,
@@ -295,6 +303,7 @@ export const CALLS = {
   cancelOperation: { method: 'POST', path: '/v1/operations/{operation_id}/cancel' },
   cancelTrainingJob: { method: 'POST', path: '/v1/training/jobs/{job_id}/cancel' },
   canonical: { method: 'POST', path: '/v1/canonical', isKeyed: true },
+  changeBudget: { method: 'PATCH', path: '/v1/billing/budgets/{tenant_id}/{budget_id}' },
   changeWebhook: { method: 'PUT', path: '/v1/webhooks/{webhook_id}' },
   chargeExamples: { method: 'POST', path: '/v1/billing/dspy-examples-charge' },
   closeMonth: { method: 'POST', path: '/v1/admin/books/months/{month}/close' },
@@ -305,6 +314,7 @@ export const CALLS = {
   createApiKey: { method: 'POST', path: '/v1/api-keys' },
   createBatch: { method: 'POST', path: '/v1/batches', isKeyed: true },
   createBillingConfig: { method: 'POST', path: '/v1/billing/config' },
+  createBudget: { method: 'POST', path: '/v1/billing/budgets', isKeyed: true },
   createEvaluationRun: { method: 'POST', path: '/v1/evaluations/runs', isKeyed: true },
   createEvaluationSet: { method: 'POST', path: '/v1/evaluations/sets', isKeyed: true },
   createProviderPricing: { method: 'POST', path: '/v1/admin/provider-pricing' },
@@ -374,6 +384,7 @@ export const CALLS = {
   listArtifacts: { method: 'GET', path: '/v1/inference/artifacts' },
   listAudits: { method: 'GET', path: '/v1/admin/audits' },
   listBatches: { method: 'GET', path: '/v1/batches' },
+  listBudgets: { method: 'GET', path: '/v1/billing/budgets/{tenant_id}' },
   listClosedMonths: { method: 'GET', path: '/v1/admin/books/months' },
   listConfigs: { method: 'GET', path: '/v1/configs' },
   listDeployments: { method: 'GET', path: '/v1/inference/deployments' },
@@ -405,6 +416,7 @@ export const CALLS = {
   refundCredits: { method: 'POST', path: '/v1/billing/refunds', isKeyed: true },
   rejectReview: { method: 'POST', path: '/v1/reviews/{review_id}/reject', isKeyed: true },
   releaseReview: { method: 'DELETE', path: '/v1/reviews/{review_id}/lease' },
+  removeBudget: { method: 'DELETE', path: '/v1/billing/budgets/{tenant_id}/{budget_id}' },
   removeEvaluationSet: { method: 'DELETE', path: '/v1/evaluations/sets/{set_id}' },
   removeUpload: { method: 'DELETE', path: '/v1/uploads/{document_id}' },
   removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
@@ -494,6 +506,13 @@ export interface Api {
   canonical(input: Input<CanonicalData>, options?: CallOptions): Promise<Answer<CanonicalResponses>>;
 
   /**
+   * Change a budget.
+   *
+   * What it has counted stays, and levels that were reached in this period stay told. A key that has a budget of its own may raise the limit of that one, and nothing else, up to that of `parent`.
+   */
+  changeBudget(input: Input<ChangeBudgetData>, options?: CallOptions): Promise<Answer<ChangeBudgetResponses>>;
+
+  /**
    * Change, disable or enable a webhook.
    *
    * All settings are replaced. Waiting messages are sent to the new URL. While the webhook is disabled, no new messages are kept for it.
@@ -562,6 +581,13 @@ export interface Api {
    * Rates, free pages and training costs from now on. Every publication is a new version; usage keeps the version that billed it.
    */
   createBillingConfig(input: Input<CreateBillingConfigData>, options?: CallOptions): Promise<Answer<CreateBillingConfigResponses>>;
+
+  /**
+   * Set the most that may be spent in a period.
+   *
+   * Held work counts, free pages do not. Work counts from now on: what was used before does not. Work of several budgets has to fit each. A key that has a budget of its own makes none.
+   */
+  createBudget(input: Input<CreateBudgetData>, options?: CallOptions): Promise<Answer<CreateBudgetResponses>>;
 
   /**
    * Measure a config, an artifact or a schema with a set of examples.
@@ -1047,6 +1073,13 @@ export interface Api {
   listBatches(input: Input<ListBatchesData>, options?: CallOptions): Promise<Answer<ListBatchesResponses>>;
 
   /**
+   * The budgets of a tenant, and what is used of them.
+   *
+   * As the account knows them now, which also decides by them.
+   */
+  listBudgets(input: Input<ListBudgetsData>, options?: CallOptions): Promise<Answer<ListBudgetsResponses>>;
+
+  /**
    * Closed months, with their figures.
    *
    * A closed month never changes: what comes later is booked in the open one. How it works: docs/explanation/closed-months.md.
@@ -1262,6 +1295,13 @@ export interface Api {
    * The next person then need not wait. If somebody else has the lease, or nobody has it, nothing happens.
    */
   releaseReview(input: Input<ReleaseReviewData>, options?: CallOptions): Promise<Answer<ReleaseReviewResponses>>;
+
+  /**
+   * Remove a budget.
+   *
+   * What it counted is gone: a budget that is made anew begins at 0.
+   */
+  removeBudget(input: Input<RemoveBudgetData>, options?: CallOptions): Promise<Answer<RemoveBudgetResponses>>;
 
   /**
    * Remove a set of examples with all its versions.

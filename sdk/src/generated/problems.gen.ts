@@ -8,6 +8,9 @@ import type {
   AuditRunningProblem,
   BatchNotFoundProblem,
   BodyTooLargeProblem,
+  BudgetNotFoundProblem,
+  BudgetReachedProblem,
+  BudgetReadOnlyProblem,
   BusyProblem,
   ChargeRequiredProblem,
   ConfigNotFoundProblem,
@@ -73,6 +76,7 @@ import type {
   StorageErrorProblem,
   TenantMismatchProblem,
   TenantNotFoundProblem,
+  TooManyBudgetsProblem,
   TooManyPagesProblem,
   TooManyWebhooksProblem,
   UnknownModelProviderProblem,
@@ -99,6 +103,9 @@ export type Problem =
   | AuditRunningProblem
   | BatchNotFoundProblem
   | BodyTooLargeProblem
+  | BudgetNotFoundProblem
+  | BudgetReachedProblem
+  | BudgetReadOnlyProblem
   | BusyProblem
   | ChargeRequiredProblem
   | ConfigNotFoundProblem
@@ -164,6 +171,7 @@ export type Problem =
   | StorageErrorProblem
   | TenantMismatchProblem
   | TenantNotFoundProblem
+  | TooManyBudgetsProblem
   | TooManyPagesProblem
   | TooManyWebhooksProblem
   | UnknownModelProviderProblem

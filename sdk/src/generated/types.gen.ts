@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:8080' | (string & {});
 };
 
-export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsReversedWebhookRequest | ReceiveCreditsSentWebhookRequest | ReceiveCreditsReceivedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
+export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsReversedWebhookRequest | ReceiveCreditsSentWebhookRequest | ReceiveCreditsReceivedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveBudgetAlertWebhookRequest | ReceiveBudgetReachedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
 
 export type AcceptedEvaluationRun = {
     /**
@@ -2106,6 +2106,397 @@ export type BooksResponse = {
      * Closings that were taken back, newest first.
      */
     reopened: Array<ReopenedMonth>;
+};
+
+export type Budget = {
+    /**
+     * ID of the budget.
+     */
+    budget_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * null: it was erased with the tenant.
+     */
+    name: string | null;
+    scope: BudgetScope;
+    /**
+     * How often the budget begins anew.
+     */
+    period: 'day' | 'week' | 'month' | 'total';
+    /**
+     * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+     */
+    time_zone: string;
+    /**
+     * Whole credits.
+     */
+    limit_credits: number;
+    /**
+     * Whether work that does not fit is refused, or done and told of.
+     */
+    on_reached: 'refuse' | 'notify';
+    /**
+     * Parts of the limit at which `budget.alert` is sent, in rising order.
+     */
+    alert_at: Array<number>;
+    /**
+     * Burned in this period, since the budget was made.
+     */
+    used_credits: number;
+    /**
+     * Held by work that is not done yet.
+     */
+    held_credits: number;
+    /**
+     * Limit − used − held; below 0 where it was made smaller.
+     */
+    left_credits: number;
+    /**
+     * Levels that were reached in this period.
+     */
+    alerted: Array<number>;
+    /**
+     * null where the period is `total`.
+     */
+    period_start: string | null;
+    /**
+     * When the next period begins; null: never.
+     */
+    resets_at: string | null;
+    parent: ParentBudget;
+    /**
+     * Work counts from here on.
+     */
+    created_at: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    updated_at: string;
+};
+
+export type BudgetAlertMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'budget.alert';
+    /**
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; the same in repeats.
+     */
+    timestamp: string;
+    /**
+     * Tenant that it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the budget.
+         */
+        budget_id: string;
+        /**
+         * Begin of the period that is counted; null where the budget never begins anew.
+         */
+        period_start: string | null;
+        /**
+         * The most credits that may be used and held in a period of the budget.
+         */
+        limit_credits: number;
+        /**
+         * Credits burned in the present period of the budget.
+         */
+        used_credits: number;
+        /**
+         * Credits that open work holds.
+         */
+        held_credits: number;
+        /**
+         * The part of the limit that was reached: 0.8 is 80 %.
+         */
+        level: number;
+    };
+};
+
+/**
+ * Members that are left out stay as they are.
+ */
+export type BudgetChangeRequest = {
+    /**
+     * A name for people.
+     */
+    name?: string;
+    /**
+     * The most credits used and held in a period.
+     */
+    limit_credits?: number;
+    /**
+     * `refuse`: work that does not fit is 403 `budget_reached`. `notify`: it is done, and messages tell.
+     */
+    on_reached?: 'refuse' | 'notify';
+    /**
+     * Parts of the limit at which `budget.alert` is sent, each once a period: 0.8 is at 80 % used and held.
+     */
+    alert_at?: Array<number>;
+};
+
+export type BudgetCreateRequest = {
+    /**
+     * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+     */
+    tenant_id: string;
+    /**
+     * A name for people.
+     */
+    name: string;
+    scope: BudgetScope;
+    /**
+     * Days, weeks from Monday and months are those of `time_zone`; `total` never begins anew.
+     */
+    period: 'day' | 'week' | 'month' | 'total';
+    /**
+     * IANA name of a time zone.
+     */
+    time_zone?: string;
+    /**
+     * The most credits used and held in a period.
+     */
+    limit_credits: number;
+    /**
+     * `refuse`: work that does not fit is 403 `budget_reached`. `notify`: it is done, and messages tell.
+     */
+    on_reached?: 'refuse' | 'notify';
+    /**
+     * Parts of the limit at which `budget.alert` is sent, each once a period: 0.8 is at 80 % used and held.
+     */
+    alert_at?: Array<number>;
+};
+
+export type BudgetList = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    as_of: string;
+    /**
+     * All of them, at most 500, oldest first.
+     */
+    budgets: Array<Budget>;
+};
+
+/**
+ * There is no such budget. RFC 9457; what to do: /docs/problems/budget_not_found.
+ */
+export type BudgetNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/budget_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such budget';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'budget_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type BudgetReachedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'budget.reached';
+    /**
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; the same in repeats.
+     */
+    timestamp: string;
+    /**
+     * Tenant that it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the budget.
+         */
+        budget_id: string;
+        /**
+         * Begin of the period that is counted; null where the budget never begins anew.
+         */
+        period_start: string | null;
+        /**
+         * The most credits that may be used and held in a period of the budget.
+         */
+        limit_credits: number;
+        /**
+         * Credits burned in the present period of the budget.
+         */
+        used_credits: number;
+        /**
+         * Credits that open work holds.
+         */
+        held_credits: number;
+        /**
+         * What the work may cost, credits.
+         */
+        required_credits: number;
+        /**
+         * When the next period of the budget begins; null: never.
+         */
+        resets_at: string | null;
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string;
+    };
+};
+
+/**
+ * A budget is used up. RFC 9457; what to do: /docs/problems/budget_reached.
+ */
+export type BudgetReachedProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/budget_reached';
+    /**
+     * The problem in a few words.
+     */
+    title: 'A budget is used up';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 403;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'budget_reached';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * The budget that refuses.
+     */
+    budget_id?: string;
+    /**
+     * The most that may be used and held in its period.
+     */
+    limit_credits?: number;
+    /**
+     * Burned in this period.
+     */
+    used_credits?: number;
+    /**
+     * Held by work that is not done yet.
+     */
+    held_credits?: number;
+    /**
+     * What the work may cost.
+     */
+    required_credits?: number;
+    /**
+     * When its next period begins; null: never.
+     */
+    resets_at?: string | null;
+};
+
+/**
+ * This key may only read budgets. RFC 9457; what to do: /docs/problems/budget_read_only.
+ */
+export type BudgetReadOnlyProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/budget_read_only';
+    /**
+     * The problem in a few words.
+     */
+    title: 'This key may only read budgets';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 403;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'budget_read_only';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * How far the key may raise its own budget; null: it may not.
+     */
+    parent_limit_credits?: number | null;
+};
+
+/**
+ * The work that counts: of one key, project, task or tag; `{}` is all work of the tenant.
+ */
+export type BudgetScope = {
+    /**
+     * ID of the API key, `key_…`.
+     */
+    key_id?: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id?: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id?: string;
+    /**
+     * Work with this tag.
+     */
+    tag?: {
+        /**
+         * Name of the tag.
+         */
+        name: string;
+        /**
+         * The value that it has.
+         */
+        value: string;
+    };
 };
 
 /**
@@ -8724,6 +9115,20 @@ export type PageSummary = {
 };
 
 /**
+ * The least budget of the whole tenant that refuses, and has the same period in the same time zone; null: none.
+ */
+export type ParentBudget = {
+    /**
+     * ID of the budget.
+     */
+    budget_id: string;
+    /**
+     * Whole credits.
+     */
+    limit_credits: number;
+} | null;
+
+/**
  * Money that came, or went back: then its amounts and credits are negative. A `correction` is a fact of a sale that became known after its month was closed. A fee that became known after its dispute is a row of its own, of kind `dispute`.
  */
 export type Payment = {
@@ -12521,6 +12926,40 @@ export type ToMarkdownRequest = {
 };
 
 /**
+ * The tenant has too many budgets. RFC 9457; what to do: /docs/problems/too_many_budgets.
+ */
+export type TooManyBudgetsProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/too_many_budgets';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The tenant has too many budgets';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'too_many_budgets';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * The most budgets that a tenant may have.
+     */
+    max_budgets?: number;
+};
+
+/**
  * The document has too many pages. RFC 9457; what to do: /docs/problems/too_many_pages.
  */
 export type TooManyPagesProblem = {
@@ -13922,7 +14361,7 @@ export type WebhookChangeRequest = {
     /**
      * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.sent' | 'credits.received' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.sent' | 'credits.received' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'budget.alert' | 'budget.reached' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * A note for people.
      */
@@ -13953,7 +14392,7 @@ export type WebhookCreateRequest = {
     /**
      * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.sent' | 'credits.received' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.sent' | 'credits.received' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'budget.alert' | 'budget.reached' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * A note for people.
      */
@@ -14899,7 +15338,7 @@ export type CanonicalErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `plan_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`, `plan_required`
      */
     403: ({
         code: 'cross_site_request';
@@ -14910,6 +15349,8 @@ export type CanonicalErrors = {
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
     } & InsufficientCreditsProblem) | ({
+        code: 'budget_reached';
+    } & BudgetReachedProblem) | ({
         code: 'plan_required';
     } & PlanRequiredProblem);
     /**
@@ -15031,6 +15472,178 @@ export type CanonicalResponses = {
 };
 
 export type CanonicalResponse2 = CanonicalResponses[keyof CanonicalResponses];
+
+export type RemoveBudgetData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * ID of the budget.
+         */
+        budget_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/budgets/{tenant_id}/{budget_id}';
+};
+
+export type RemoveBudgetErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `budget_read_only`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem) | ({
+        code: 'budget_read_only';
+    } & BudgetReadOnlyProblem);
+    /**
+     * `budget_not_found`
+     */
+    404: BudgetNotFoundProblem;
+    /**
+     * `too_many_budgets`
+     */
+    409: TooManyBudgetsProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type RemoveBudgetError = RemoveBudgetErrors[keyof RemoveBudgetErrors];
+
+export type RemoveBudgetResponses = {
+    /**
+     * Done; no content.
+     */
+    204: void;
+};
+
+export type RemoveBudgetResponse = RemoveBudgetResponses[keyof RemoveBudgetResponses];
+
+export type ChangeBudgetData = {
+    body: BudgetChangeRequest;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * ID of the budget.
+         */
+        budget_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/budgets/{tenant_id}/{budget_id}';
+};
+
+export type ChangeBudgetErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `budget_read_only`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem) | ({
+        code: 'budget_read_only';
+    } & BudgetReadOnlyProblem);
+    /**
+     * `budget_not_found`
+     */
+    404: BudgetNotFoundProblem;
+    /**
+     * `too_many_budgets`
+     */
+    409: TooManyBudgetsProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ChangeBudgetError = ChangeBudgetErrors[keyof ChangeBudgetErrors];
+
+export type ChangeBudgetResponses = {
+    /**
+     * Success.
+     */
+    200: Budget;
+};
+
+export type ChangeBudgetResponse = ChangeBudgetResponses[keyof ChangeBudgetResponses];
 
 export type RemoveWebhookData = {
     body?: never;
@@ -15267,7 +15880,7 @@ export type ChargeExamplesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`, `budget_reached`
      */
     403: ({
         code: 'cross_site_request';
@@ -15279,7 +15892,9 @@ export type ChargeExamplesErrors = {
         code: 'plan_required';
     } & PlanRequiredProblem) | ({
         code: 'insufficient_credits';
-    } & InsufficientCreditsProblem);
+    } & InsufficientCreditsProblem) | ({
+        code: 'budget_reached';
+    } & BudgetReachedProblem);
     /**
      * `job_not_found`, `artifact_not_found`
      */
@@ -16164,6 +16779,107 @@ export type CreateBillingConfigResponses = {
 
 export type CreateBillingConfigResponse = CreateBillingConfigResponses[keyof CreateBillingConfigResponses];
 
+export type CreateBudgetData = {
+    body: BudgetCreateRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/billing/budgets';
+};
+
+export type CreateBudgetErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `budget_read_only`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem) | ({
+        code: 'budget_read_only';
+    } & BudgetReadOnlyProblem);
+    /**
+     * `tenant_not_found`, `budget_not_found`
+     */
+    404: ({
+        code: 'tenant_not_found';
+    } & TenantNotFoundProblem) | ({
+        code: 'budget_not_found';
+    } & BudgetNotFoundProblem);
+    /**
+     * `request_in_progress`, `too_many_budgets`
+     */
+    409: ({
+        code: 'request_in_progress';
+    } & RequestInProgressProblem) | ({
+        code: 'too_many_budgets';
+    } & TooManyBudgetsProblem);
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type CreateBudgetError = CreateBudgetErrors[keyof CreateBudgetErrors];
+
+export type CreateBudgetResponses = {
+    /**
+     * Success.
+     */
+    201: Budget;
+};
+
+export type CreateBudgetResponse = CreateBudgetResponses[keyof CreateBudgetResponses];
+
 export type ListEvaluationRunsData = {
     body?: never;
     path?: never;
@@ -16970,7 +17686,7 @@ export type CreateTrainingJobErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `plan_required`, `insufficient_credits`, `budget_reached`
      */
     403: ({
         code: 'cross_site_request';
@@ -16982,7 +17698,9 @@ export type CreateTrainingJobErrors = {
         code: 'plan_required';
     } & PlanRequiredProblem) | ({
         code: 'insufficient_credits';
-    } & InsufficientCreditsProblem);
+    } & InsufficientCreditsProblem) | ({
+        code: 'budget_reached';
+    } & BudgetReachedProblem);
     /**
      * `set_not_found`, `document_not_found`
      */
@@ -17736,7 +18454,7 @@ export type ExtractErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
      */
     403: ({
         code: 'cross_site_request';
@@ -17746,7 +18464,9 @@ export type ExtractErrors = {
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
-    } & InsufficientCreditsProblem);
+    } & InsufficientCreditsProblem) | ({
+        code: 'budget_reached';
+    } & BudgetReachedProblem);
     /**
      * `artifact_not_found`, `config_not_found`
      */
@@ -20455,7 +21175,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'payment_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'budget_reached' | 'budget_read_only' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'budget_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'payment_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'too_many_budgets' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -22344,6 +23064,74 @@ export type StartAuditResponses = {
 
 export type StartAuditResponse = StartAuditResponses[keyof StartAuditResponses];
 
+export type ListBudgetsData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/budgets/{tenant_id}';
+};
+
+export type ListBudgetsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ListBudgetsError = ListBudgetsErrors[keyof ListBudgetsErrors];
+
+export type ListBudgetsResponses = {
+    /**
+     * Success.
+     */
+    200: BudgetList;
+};
+
+export type ListBudgetsResponse = ListBudgetsResponses[keyof ListBudgetsResponses];
+
 export type ListClosedMonthsData = {
     body?: never;
     path?: never;
@@ -23924,7 +24712,7 @@ export type OcrToMarkdownErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
      */
     403: ({
         code: 'cross_site_request';
@@ -23934,7 +24722,9 @@ export type OcrToMarkdownErrors = {
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
-    } & InsufficientCreditsProblem);
+    } & InsufficientCreditsProblem) | ({
+        code: 'budget_reached';
+    } & BudgetReachedProblem);
     /**
      * `document_not_found`
      */
@@ -25442,7 +26232,7 @@ export type ToMarkdownErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
      */
     403: ({
         code: 'cross_site_request';
@@ -25452,7 +26242,9 @@ export type ToMarkdownErrors = {
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
-    } & InsufficientCreditsProblem);
+    } & InsufficientCreditsProblem) | ({
+        code: 'budget_reached';
+    } & BudgetReachedProblem);
     /**
      * `request_in_progress`
      */
@@ -25873,6 +26665,24 @@ export type ReceiveBalanceExhaustedWebhookPayload = BalanceExhaustedMessage;
 export type ReceiveBalanceExhaustedWebhookRequest = {
     body: ReceiveBalanceExhaustedWebhookPayload;
     key: 'balance.exhausted';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveBudgetAlertWebhookPayload = BudgetAlertMessage;
+
+export type ReceiveBudgetAlertWebhookRequest = {
+    body: ReceiveBudgetAlertWebhookPayload;
+    key: 'budget.alert';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveBudgetReachedWebhookPayload = BudgetReachedMessage;
+
+export type ReceiveBudgetReachedWebhookRequest = {
+    body: ReceiveBudgetReachedWebhookPayload;
+    key: 'budget.reached';
     path?: never;
     query?: never;
 };

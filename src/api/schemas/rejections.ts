@@ -1,6 +1,7 @@
 import type { AccountRejection } from '../../../domain/account/messages.ts';
 import type { BillingConfigRejection } from '../../../domain/billingConfig.ts';
 import { timeInFuture, type TimeInFuture } from '../../commands/reference.ts';
+import { budgetSentence } from '../../commands/holds.ts';
 import type { RefundRejection, SaleRejection } from '../../commands/sales.ts';
 import type { TransferRejection } from '../../commands/money/transfers.ts';
 import { invalid, neverRejected, problem, type Problem, type Sentences } from '../../server/problems.ts';
@@ -29,6 +30,14 @@ const ACCOUNT_REJECTIONS = {
   hold_not_open: neverRejected,
   too_many_open: neverRejected,
   burn_exceeds_hold: neverRejected,
+  budget_reached: (rejection: Extract<AccountRejection, { code: 'budget_reached' }>) => {
+    const { code, ...members } = rejection;
+    return problem(code, budgetSentence(rejection), members);
+  },
+  budget_not_found: 'There is no such budget of this tenant.',
+  budget_read_only:
+    'This key has a budget of its own: it may read budgets, and raise its own up to its parent’s.',
+  too_many_budgets: 'The tenant has as many budgets as it may have. Remove one first.',
 } satisfies Sentences<AccountRejection>;
 
 type AccountProblem = Extract<AccountRejection['code'], ProblemCode>;

@@ -335,6 +335,16 @@ const administer = async (walk: Walk): Promise<void> => {
   });
   await walk.call('eraseTenant', { path: { tenant_id: leaver } });
   await walk.call('setPlan', { ...tenant, json: { plan: 'paid', reason: 'bought credits' } });
+  const budget = await walk.call('createBudget', {
+    json: {
+      ...{ tenant_id: TENANT, name: 'Team claims', scope: { tag: { name: 'team', value: 'claims' } } },
+      ...{ period: 'month', time_zone: 'Europe/Berlin', limit_credits: 50_000, alert_at: [0.5, 0.8, 1] },
+    },
+  });
+  const budgetPath = { path: { tenant_id: TENANT, budget_id: String(budget.body['budget_id']) } };
+  await walk.call('changeBudget', { ...budgetPath, json: { limit_credits: 60_000 } });
+  await walk.call('listBudgets', tenant);
+  await walk.call('removeBudget', budgetPath);
   await walk.call('setRateLimits', { ...tenant, json: { heavy: { rate_per_second: 10, burst: 40 } } });
   await walk.call('getRateLimits', tenant);
   await walk.call('deleteRateLimits', tenant);

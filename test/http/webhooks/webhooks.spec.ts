@@ -82,6 +82,42 @@ describe('webhooks', () => {
     ]);
   });
 
+  it('tell once of each level of a budget, and of work that does not fit it', async () => {
+    const { tenant_id, moved, sent } = await newTenant({ events: ['budget.alert', 'budget.reached'] });
+    await api.call('post', `/v1/admin/tenants/${tenant_id}/set-plan`, { json: { plan: 'paid' } });
+    await moved(100_000);
+    const json = {
+      tenant_id,
+      name: 'n',
+      scope: {},
+      period: 'total',
+      limit_credits: 12_000,
+      alert_at: [0.5, 0.8],
+    };
+    const made = await api.call('post', '/v1/billing/budgets', { json });
+    const budget_id = String(made.body['budget_id']);
+    for (const idempotency_key of ['a', 'b', 'c', 'c'])
+      await api.call('post', '/v1/billing/dspy-examples-charge', { json: { tenant_id, idempotency_key } });
+    await sent();
+    const refused = dataOf(receiver.received.find(({ payload }) => payload['type'] === 'budget.reached')!)[
+      'operation_id'
+    ];
+    const budget = {
+      budget_id,
+      period_start: null,
+      limit_credits: 12_000,
+      held_credits: 0,
+      used_credits: 10_000,
+    };
+    expect(
+      receiver.received.map((message) => [message.payload['type'], dataOf(message)]),
+    ).to.have.deep.members([
+      ['budget.alert', { ...budget, level: 0.5 }],
+      ['budget.alert', { ...budget, level: 0.8 }],
+      ['budget.reached', { ...budget, required_credits: 5_000, resets_at: null, operation_id: refused }],
+    ]);
+  });
+
   it('tell once of a balance that falls below several levels at once, and for how many days it lasts', async () => {
     const { tenant_id, moved, sent, call } = await newTenant({
       events: ['balance.low'],

@@ -268,8 +268,11 @@ const VERDICTS: Verdicts = {
     return add(ledger, { kind: 'sale', id, credits, ...money, payload });
   },
   AddSaleDetails: detailsOf,
-  // The independent ledger has no rates: no history draws one.
+  // The independent ledger has no rates and no budgets: no history draws one.
   BookSaleRate: () => 'repeat',
+  SetBudget: () => 'done',
+  ChangeBudget: () => 'budget_not_found',
+  RemoveBudget: () => 'budget_not_found',
   RefundCredits: (ledger, data) => {
     const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund', 'reversal');
     if (twin) return again(twin, 'refund', data.fingerprint);

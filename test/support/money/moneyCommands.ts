@@ -16,6 +16,7 @@ import type {
   SendCredits,
   SettleHold,
 } from '../../../domain/account/messages.ts';
+import type { ChangeBudget, RemoveBudget, SetBudget } from '../../../domain/account/budgetMessages.ts';
 import { fingerprintOf } from '../../../domain/kernel/chain.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 import type { CommandMeta } from '../../../domain/kernel/decider.ts';
@@ -274,4 +275,41 @@ export const charge = (
     ...over,
   }),
   meta,
+});
+
+/** 100 credits a day of UTC for the whole tenant, by an operator, unless said otherwise. */
+export const budget = (over: Partial<SetBudget['data']> = {}): SetBudget => ({
+  type: 'SetBudget',
+  data: {
+    tenant_id: TENANT,
+    by_key_id: null,
+    budget_id: 'bgt_1',
+    name: 'Claims',
+    scope: {},
+    period: 'day',
+    time_zone: 'UTC',
+    limit_credits: asCredits(100),
+    on_reached: 'refuse',
+    alert_at: [0.8, 1],
+    ...over,
+  },
+  meta,
+});
+
+export const changeBudget = (over: Partial<ChangeBudget['data']> = {}): ChangeBudget => ({
+  type: 'ChangeBudget',
+  data: { tenant_id: TENANT, by_key_id: null, budget_id: 'bgt_1', ...over },
+  meta,
+});
+
+export const removeBudget = (over: Partial<RemoveBudget['data']> = {}): RemoveBudget => ({
+  type: 'RemoveBudget',
+  data: { tenant_id: TENANT, by_key_id: null, budget_id: 'bgt_1', ...over },
+  meta,
+});
+
+/** The command at another time. */
+export const at = <Of extends { readonly meta: CommandMeta }>(now: string, command: Of): Of => ({
+  ...command,
+  meta: { ...command.meta, now },
 });

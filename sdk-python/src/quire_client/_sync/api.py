@@ -192,6 +192,29 @@ class Api:
             self._sender.data(call),
         )
 
+    def change_budget(
+        self,
+        tenant_id: str,
+        budget_id: str,
+        body: models.BudgetChangeRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.Budget:
+        """Change a budget.
+
+        What it has counted stays, and levels that were reached in this period stay told. A key
+        that has a budget of its own may raise the limit of that one, and nothing else, up to
+        that of `parent`.
+        """
+        call = Call(
+            "PATCH",
+            "/v1/billing/budgets/{tenant_id}/{budget_id}",
+            path={"tenant_id": tenant_id, "budget_id": budget_id},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.Budget", self._sender.data(call))
+
     def change_webhook(
         self,
         webhook_id: str,
@@ -347,6 +370,28 @@ class Api:
         """
         call = Call("POST", "/v1/billing/config", body=body, timeout=timeout)
         return cast("models.BillingConfigResponse", self._sender.data(call))
+
+    def create_budget(
+        self,
+        body: models.BudgetCreateRequest,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Budget:
+        """Set the most that may be spent in a period.
+
+        Held work counts, free pages do not. Work counts from now on: what was used before does
+        not. Work of several budgets has to fit each. A key that has a budget of its own makes
+        none.
+        """
+        call = Call(
+            "POST",
+            "/v1/billing/budgets",
+            body=body,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.Budget", self._sender.data(call))
 
     def create_evaluation_run(
         self,
@@ -1710,6 +1755,24 @@ class Api:
         )
         return cast("models.BatchList", self._sender.data(call))
 
+    def list_budgets(
+        self,
+        tenant_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.BudgetList:
+        """The budgets of a tenant, and what is used of them.
+
+        As the account knows them now, which also decides by them.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/budgets/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            timeout=timeout,
+        )
+        return cast("models.BudgetList", self._sender.data(call))
+
     def list_closed_months(
         self,
         *,
@@ -2528,6 +2591,25 @@ class Api:
             "DELETE",
             "/v1/reviews/{review_id}/lease",
             path={"review_id": review_id},
+            timeout=timeout,
+        )
+        self._sender.data(call)
+
+    def remove_budget(
+        self,
+        tenant_id: str,
+        budget_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Remove a budget.
+
+        What it counted is gone: a budget that is made anew begins at 0.
+        """
+        call = Call(
+            "DELETE",
+            "/v1/billing/budgets/{tenant_id}/{budget_id}",
+            path={"tenant_id": tenant_id, "budget_id": budget_id},
             timeout=timeout,
         )
         self._sender.data(call)

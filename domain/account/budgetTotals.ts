@@ -1,0 +1,167 @@
+import { asCredits, type Credits, minus, NO_CREDITS, plus } from '../kernel/amounts.ts';
+import { periodAt } from '../kernel/timeZones.ts';
+import {
+  type BudgetAlerted,
+  type BudgetReached,
+  type BudgetScope,
+  type BudgetSet,
+  REFUSALS_KEPT_MAX,
+} from './budgetMessages.ts';
+
+/** A level of a budget: reached once use and holds are so many credits. */
+interface Level {
+  readonly level: number;
+  readonly credits: Credits;
+}
+
+/** A budget, and what counts towards it. */
+export interface BudgetState {
+  readonly budget: BudgetSet;
+  readonly created_at: string;
+  /** Of the period that `used` is of; null where that is `total`. */
+  readonly period_start: string | null;
+  readonly resets_at: string | null;
+  /** Burned in this period. */
+  readonly used: Credits;
+  /** Held by open work, whenever it was held. */
+  readonly held: Credits;
+  readonly levels: readonly Level[];
+  /** Levels that were reached in this period. */
+  readonly alerted: readonly number[];
+  /** The work that was refused in this period, as far as the log says it. */
+  readonly refused: readonly string[];
+}
+
+/**
+ * The budgets of an account: those of the narrowest scope first, of one kind of scope the oldest. A plain array: there
+ * are few, and every hold and burn walks through them.
+ */
+export type Budgets = readonly BudgetState[];
+
+/** A hold, a burn, or what asks for one: what it is for. Holds of older releases do not say it. */
+export interface Scoped {
+  readonly project_id?: string | undefined;
+  readonly task_id?: string | undefined;
+  readonly api_key_id?: string | null | undefined;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Whether a budget counts it. */
+export const counts = ({ scope }: Pick<BudgetSet, 'scope'>, of: Scoped): boolean => {
+  if (scope.key_id !== undefined) return scope.key_id === of.api_key_id;
+  if (scope.task_id !== undefined) return scope.task_id === of.task_id;
+  if (scope.tag !== undefined) return of.tags?.[scope.tag.name] === scope.tag.value;
+  return scope.project_id === undefined || scope.project_id === of.project_id;
+};
+
+/** Whether it is all work of the tenant. */
+export const isWhole = ({ scope }: Pick<BudgetSet, 'scope'>): boolean => Object.keys(scope).length === 0;
+
+const NARROWEST = ['key_id', 'task_id', 'tag', 'project_id'] as const;
+
+/** The place of a kind of scope among the others: 0 is the narrowest. */
+const widthOf = (scope: BudgetScope): number => {
+  const at = NARROWEST.findIndex((name) => scope[name] !== undefined);
+  return at === -1 ? NARROWEST.length : at;
+};
+
+/** A budget by its ID. */
+export const budgetIn = (budgets: Budgets, id: string): BudgetState | undefined =>
+  budgets.find(({ budget }) => budget.budget_id === id);
+
+/** The first whole number of credits at or above a part of a limit, exactly. */
+const levelOf = (level: number, limit: Credits): Level => {
+  const thousandths = BigInt(Math.round(level * 1000)) * BigInt(limit);
+  return { level, credits: asCredits(Number((thousandths + 999n) / 1000n)) };
+};
+
+type Period = Pick<BudgetState, 'period_start' | 'resets_at'>;
+
+const periodOf = ({ period, time_zone }: BudgetSet, at: string): Period => {
+  if (period === 'total') return { period_start: null, resets_at: null };
+  const { from, until } = periodAt(time_zone, period, at);
+  return { period_start: from, resets_at: until };
+};
+
+/** The budget at a time: in a later period nothing is used yet. It never goes back to an earlier one. */
+export const budgetAt = (state: BudgetState, at: string): BudgetState =>
+  state.resets_at === null || at < state.resets_at
+    ? state
+    : { ...state, ...periodOf(state.budget, at), used: NO_CREDITS, alerted: [], refused: [] };
+
+type Amount = Scoped & { readonly credits: Credits };
+
+/** Moves a sum of each budget that counts something, in the period of its time. Free pages count for nothing. */
+const moved = (
+  budgets: Budgets,
+  { of, at }: { readonly of: Amount; readonly at: string },
+  move: (budget: BudgetState) => BudgetState,
+): Budgets =>
+  budgets.length === 0 || of.credits === NO_CREDITS
+    ? budgets
+    : budgets.map((one) => (counts(one.budget, of) ? move(budgetAt(one, at)) : one));
+
+/** Budgets after a hold. */
+export const budgetsHeld = (budgets: Budgets, hold: Amount, at: string): Budgets =>
+  moved(budgets, { of: hold, at }, (one) => ({ ...one, held: plus(one.held, hold.credits) }));
+
+/** Budgets after a hold was closed: by a burn, or unspent. */
+export const budgetsFreed = (budgets: Budgets, hold: Amount, at: string): Budgets =>
+  moved(budgets, { of: hold, at }, (one) => ({ ...one, held: minus(one.held, hold.credits) }));
+
+/** Budgets after a burn. */
+export const budgetsUsed = (budgets: Budgets, burn: Amount, at: string): Budgets =>
+  moved(budgets, { of: burn, at }, (one) => ({ ...one, used: plus(one.used, burn.credits) }));
+
+/** Budgets after one was made or changed. A new one counts what is held, and what is used from now on. */
+export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits): Budgets => {
+  const levels = data.alert_at.map((level) => levelOf(level, data.limit_credits));
+  const before = budgetIn(budgets, data.budget_id);
+  if (before !== undefined) {
+    const now: BudgetState = { ...budgetAt(before, data.set_at), budget: data, levels, refused: [] };
+    return budgets.map((one) => (one === before ? now : one));
+  }
+  const made: BudgetState = {
+    ...{ budget: data, created_at: data.set_at, levels, alerted: [], refused: [] },
+    ...periodOf(data, data.set_at),
+    ...{ used: NO_CREDITS, held: held() },
+  };
+  const width = widthOf(data.scope);
+  const at = budgets.findIndex(({ budget }) => widthOf(budget.scope) > width);
+  return at === -1 ? [...budgets, made] : budgets.toSpliced(at, 0, made);
+};
+
+/** Budgets without one. */
+export const budgetTaken = (budgets: Budgets, id: string): Budgets =>
+  budgets.filter(({ budget }) => budget.budget_id !== id);
+
+const told = (
+  budgets: Budgets,
+  { id, at }: { readonly id: string; readonly at: string },
+  tell: (budget: BudgetState) => BudgetState,
+): Budgets => budgets.map((one) => (one.budget.budget_id === id ? tell(budgetAt(one, at)) : one));
+
+/** Budgets after one has said that a level was reached. */
+export const budgetAlertTold = (budgets: Budgets, data: BudgetAlerted): Budgets =>
+  told(budgets, { id: data.budget_id, at: data.alerted_at }, (one) => ({
+    ...one,
+    alerted: [...one.alerted, data.level],
+  }));
+
+/** What tells refused work from other: the key of a charge, or the ID of the operation. */
+export const refusedName = (of: Pick<BudgetReached, 'operation_id' | 'idempotency_key'>): string =>
+  of.idempotency_key === null ? `operation ${of.operation_id}` : `charge ${of.idempotency_key}`;
+
+/** Whether the log says already that a budget refused this work, or enough of others in its period. */
+export const isToldRefused = ({ refused }: BudgetState, name: string): boolean =>
+  refused.length >= REFUSALS_KEPT_MAX || refused.includes(name);
+
+/** Budgets after one has refused work. */
+export const budgetRefusalTold = (budgets: Budgets, data: BudgetReached): Budgets =>
+  told(budgets, { id: data.budget_id, at: data.refused_at }, (one) => ({
+    ...one,
+    refused: [...one.refused, refusedName(data)],
+  }));
+
+/** Credits that a budget has left, below 0 where more was held or burned before it was as small as it is. */
+export const leftOf = ({ budget, used, held }: BudgetState): number => budget.limit_credits - used - held;
