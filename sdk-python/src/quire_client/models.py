@@ -2136,6 +2136,7 @@ class Citation(TypedDict):
             "listed",
             "numbered",
             "programme",
+            "called",
             "statements",
             "references",
             "model",
@@ -2160,8 +2161,9 @@ class Citation(TypedDict):
     lines that have the same labels. `entries`: It is a part of a dated entry, such as those of a
     CV. `lines`: It stands in a column of lines below a header. `listed`: It is an entry of a
     list below or behind its label. `numbered`: It is a part of a numbered paragraph.
-    `programme`: It is a part of lines of one form: times or prices beside texts. `statements`:
-    It is an amount of a financial statement. `references`: It is a part of a work that a paper
+    `programme`: It is a part of lines of one form: times or prices beside texts. `called`: It
+    stands in a line that the list's own word begins, with a letter or a number. `statements`: It
+    is an amount of a financial statement. `references`: It is a part of a work that a paper
     cites. `model`: A model told it. `person`: A person decided it in a review.
     """
 
