@@ -20,6 +20,7 @@ describe('reads of a tenant that nobody has heard of', () => {
     (tenant) => `/v1/billing/usage-days/${tenant}`,
     (tenant) => `/v1/billing/usage-stats/${tenant}`,
     (tenant) => `/v1/billing/grants/${tenant}`,
+    (tenant) => `/v1/billing/budgets/${tenant}`,
     (tenant) => `/v1/billing/top-up/${tenant}`,
     (tenant) => `/v1/api-keys/${tenant}`,
     (tenant) => `/v1/admin/tenants/${tenant}/ledger`,
