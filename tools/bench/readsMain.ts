@@ -35,7 +35,7 @@ const LEDGER = (schema: string) => `
     case when r.n = 0 then null else 'extraction' end, case when r.n = 0 then null else 'standard' end,
     case when r.n = 0 then null else 'full_service' end, case when r.n = 0 then 0 else 1 end, 0, 1,
     case when r.n = 0 then ${START_CREDITS} else -1 end, ${START_CREDITS} - r.n, 1, 'default', 'default', null, null,
-    'key_bench', null,
+    'key_bench', null, null,
     to_char(timestamp '2025-01-01' + r.n * (interval '365 days' / $2::int8), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
   from generate_series(1, $3::int8) t(n) cross join generate_series(0, $2::int8 - 1) r(n)`;
 

@@ -34,6 +34,7 @@ const FOUND_BY: Readonly<Record<NonNullable<Citation['by']>, string>> = {
   listed: 'in a list',
   numbered: 'in a numbered paragraph',
   programme: 'in similar lines',
+  called: "in a line with the list's name",
   statements: 'in a financial statement',
   references: 'in the references',
   model: 'by a model',
