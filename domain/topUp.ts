@@ -90,7 +90,8 @@ export const topUp: Decider<TopUpKind> = {
   initialState: { set: null },
   decide: (state, { data, meta }) => {
     const { tenant_id, mayNamePayer, consented_at, ...wanted } = data;
-    if (!mayNamePayer && isNamed(state, data)) return reject({ code: 'payer_refused' });
+    const isGivenAgain = data.active && state.set?.active === false;
+    if (!mayNamePayer && (isNamed(state, data) || isGivenAgain)) return reject({ code: 'payer_refused' });
     const payer = payerIn(state, data);
     if (payer === null) return reject({ code: 'payer_missing' });
     const next = { ...wanted, ...payer };

@@ -28,6 +28,9 @@ export const BUDGETS_MAX = 500;
 /** Most alert levels of a budget. */
 export const LEVELS_MAX = 20;
 
+/** Most alert levels of all budgets of a tenant: one burn may reach them all, and is told in one append. */
+export const LEVELS_IN_ALL_MAX = 1_000;
+
 /** Most refusals by a budget, in one period, that the log has: a client that asks in a loop does not fill it. */
 export const REFUSALS_KEPT_MAX = 20;
 

@@ -2,6 +2,7 @@ import { type Credits, NO_CREDITS, plus } from '../kernel/amounts.ts';
 import { accept, type CommandMeta, type Decision, reject } from '../kernel/decider.ts';
 import {
   BUDGETS_MAX,
+  LEVELS_IN_ALL_MAX,
   type BudgetReached,
   type BudgetSet,
   type ChangeBudget,
@@ -49,12 +50,16 @@ const mayOnlyRead = ({ budgets }: AccountState, byKeyId: string | null): boolean
 const readOnly = (parent?: BudgetSet): BudgetDecision =>
   reject({ code: 'budget_read_only', parent_limit_credits: parent?.limit_credits ?? null });
 
+/** Whether the account has as many budgets or levels as it may have, with so many levels more. */
+const isFull = ({ budgets }: AccountState, levels: number): boolean =>
+  budgets.reduce((sum, { budget }) => sum + budget.alert_at.length, levels) > LEVELS_IN_ALL_MAX;
+
 /** Makes a budget. The same again does nothing. */
 export const setBudget = (state: AccountState, { data, meta }: SetBudget): BudgetDecision => {
   const { tenant_id, by_key_id, ...budget } = data;
   if (budgetIn(state.budgets, budget.budget_id) !== undefined) return accept();
   if (mayOnlyRead(state, by_key_id)) return readOnly();
-  if (state.budgets.length >= BUDGETS_MAX)
+  if (state.budgets.length >= BUDGETS_MAX || isFull(state, budget.alert_at.length))
     return reject({ code: 'too_many_budgets', max_budgets: BUDGETS_MAX });
   return accept(...opening(state, tenant_id, meta), {
     type: 'BudgetSet',
@@ -82,6 +87,8 @@ export const changeBudget = (state: AccountState, { data, meta }: ChangeBudget):
   if (mayOnlyRead(state, by_key_id) && !isOwnRaise(before, data, parent)) return readOnly(parent);
   const after = { ...before, ...changed };
   if (JSON.stringify(after) === JSON.stringify(before)) return accept();
+  const more = after.alert_at.length - before.alert_at.length;
+  if (more > 0 && isFull(state, more)) return reject({ code: 'too_many_budgets', max_budgets: BUDGETS_MAX });
   return accept({ type: 'BudgetSet', data: { ...after, set_at: meta.now } });
 };
 

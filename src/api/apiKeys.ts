@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/ports/log.ts';
 import type { ApiKeys } from '../commands/apiKeys.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
 import { z } from 'zod';
 import { formatKey, isWellFormedKey, type KeyRole, keyRole, keyTraces } from '../../domain/apiKey.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
@@ -29,6 +30,7 @@ import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queri
 /** What these routes need. */
 export interface ApiKeysDeps {
   readonly apiKeys: ApiKeys;
+  readonly accounts: Pick<AccountWriter, 'stateOf'>;
   readonly keys: Authenticator;
   /** True when `ADMIN_API_KEY` is set: then no issued admin key is the last one. */
   readonly hasBootstrapAdmin: boolean;
@@ -191,6 +193,21 @@ const apiKeyList = z
 
 export const flushResponse = z.strictObject({ flushed: z.int() }).meta({ id: 'FlushResponse' });
 
+const MAKES_NONE = 'A key with a budget of its own makes and replaces no keys: they would spend beside it.';
+const STAYS_WITH_IT =
+  'The key has a budget, which would stay with it: make another key and a budget of it, or remove the budget first.';
+
+/** A key with a budget of its own could have another spend in its place. */
+const checkUnbudgeted = async (
+  { accounts }: ApiKeysDeps,
+  tenantId: string,
+  { id, what }: { readonly id: string | null; readonly what: string },
+): Promise<void> => {
+  const { budgets } = await accounts.stateOf(tenantId, 0);
+  if (budgets.some(({ budget }) => budget.scope.key_id !== undefined && budget.scope.key_id === id))
+    throw problem('budget_read_only', what, { parent_limit_credits: null });
+};
+
 export const createApiKey = post(
   '/v1/api-keys',
   {
@@ -203,12 +220,14 @@ export const createApiKey = post(
     tenant: 'body',
     body: apiKeyCreateRequest,
     reply: { status: 201, schema: apiKeyCreateResponse },
-    problems: ['busy', 'not_ready'],
+    problems: ['budget_read_only', 'busy', 'not_ready'],
   },
   async ({ body, caller, meta, doneOr }, deps) => {
     const { tenant_id, role } = body;
     if (caller.role !== 'admin' && role !== 'tenant')
       throw problem('admin_required', 'Only an admin makes keys that are not of the role tenant.');
+    if (caller.role !== 'admin')
+      await checkUnbudgeted(deps, tenant_id, { id: caller.key_id, what: MAKES_NONE });
     const last = await lastEndBy(deps, caller, role);
     const [name, expires_at] = [body.name ?? null, body.expires_at ?? last];
     if (expires_at !== null && expires_at <= meta.now)
@@ -396,7 +415,7 @@ export const rotateApiKey = post(
     tenantSessions: true,
     body: apiKeyRotateRequest,
     reply: { status: 200, schema: apiKeyCreateResponse },
-    problems: ['key_not_found', 'busy'],
+    problems: ['key_not_found', 'budget_read_only', 'busy'],
   },
   async ({ body, caller, meta, doneOr }, deps) => {
     await deps.reads.settle(ALL_TENANTS);
@@ -405,6 +424,9 @@ export const rotateApiKey = post(
       throw problem('key_not_found', NOT_FOUND);
     const { tenant_id, role, name, tags, expires_at } = old;
     await checkNoLater(deps, caller, old);
+    await checkUnbudgeted(deps, tenant_id, { id: old.key_id, what: STAYS_WITH_IT });
+    if (caller.role !== 'admin')
+      await checkUnbudgeted(deps, tenant_id, { id: caller.key_id, what: MAKES_NONE });
     const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
     const rotation = { next: record, expiresAt: later(meta.now, body.grace_seconds) };
     const outcome = await deps.apiKeys.rotate(old.key_id, rotation, meta);

@@ -22,7 +22,7 @@ import {
   takeOnce,
   tellMore,
 } from './rules.ts';
-import { checkBudgets } from './budgets.ts';
+import { checkBudgets, finishBudgets } from './budgets.ts';
 import { reverse, tellDispute } from './reversals.ts';
 import { wrong } from './findings.ts';
 import { checkMoment } from './claims.ts';
@@ -131,7 +131,10 @@ export const accountsCheck = (books: Books) => {
     },
     /** `before`: holds that ran out earlier should have been released. */
     finish: (before: string): void => {
-      for (const book of accounts.values()) noteStaleHolds(books, book, before);
+      for (const book of accounts.values()) {
+        finishBudgets(books.findings, book);
+        noteStaleHolds(books, book, before);
+      }
     },
   };
 };

@@ -21,10 +21,11 @@ interface BudgetBook {
 /** The budgets of an account by ID, and the alerts that the last hold or burn has to be followed by. */
 export interface BudgetBooks {
   readonly open: Map<string, BudgetBook>;
-  readonly due: Set<string>;
+  /** With the hold or burn that reached the level. */
+  readonly due: Map<string, AuditedEvent>;
 }
 
-export const noBudgets = (): BudgetBooks => ({ open: new Map(), due: new Set() });
+export const noBudgets = (): BudgetBooks => ({ open: new Map(), due: new Map() });
 
 /** What these rules use beside the budgets. */
 interface Account {
@@ -61,9 +62,10 @@ const isReached = (book: BudgetBook, level: number): boolean =>
 const alertName = (id: string, level: number): string => `${id} at ${String(level)}`;
 
 /** Each level that is reached now, and was not in this period. */
-const expectAlerts = ({ due }: BudgetBooks, book: BudgetBook): void => {
+const expectAlerts = ({ due }: BudgetBooks, book: BudgetBook, event: AuditedEvent): void => {
   for (const level of book.budget.alert_at)
-    if (isReached(book, level) && !book.alerted.has(level)) due.add(alertName(book.budget.budget_id, level));
+    if (isReached(book, level) && !book.alerted.has(level))
+      due.set(alertName(book.budget.budget_id, level), event);
 };
 
 const take = (event: AuditedEventOf<'CreditsHeld'>, findings: Findings, { budgets }: Account): void => {
@@ -80,7 +82,7 @@ const take = (event: AuditedEventOf<'CreditsHeld'>, findings: Findings, { budget
         total,
       );
     book.held += credits;
-    expectAlerts(budgets, book);
+    expectAlerts(budgets, book, event);
   }
 };
 
@@ -107,7 +109,7 @@ const use = (event: AuditedEventOf<'CreditsBurned'>, findings: Findings, account
         total,
       );
     book.used += credits;
-    expectAlerts(account.budgets, book);
+    expectAlerts(account.budgets, book, event);
   }
 };
 
@@ -190,7 +192,8 @@ const reached = (event: AuditedEventOf<'BudgetReached'>, findings: Findings, acc
   if (on_reached === 'notify' || total <= limit_credits || data.required_credits === 0)
     say(`Budget ${budget_id} refuses what it lets pass.`, `more than ${limit_credits}`, total);
   if (!isOf(book.budget, data)) say(`Budget ${budget_id} refuses what it does not count.`);
-  const name = data.idempotency_key ?? data.operation_id;
+  const { idempotency_key: key, operation_id } = data;
+  const name = key === null ? `operation ${operation_id}` : `charge ${key}`;
   if (book.refused.has(name) || book.refused.size >= REFUSALS_KEPT_MAX)
     say(`Budget ${budget_id} tells a refusal again.`);
   book.refused.add(name);
@@ -207,7 +210,7 @@ const checkDue = (
   { tenant_id, budgets: { due } }: Account,
 ): void => {
   if (due.size === 0 || event.type === 'BudgetAlerted') return;
-  const missing = [...due].join(', ');
+  const missing = [...due.keys()].join(', ');
   wrong(findings, 'budget', event)(`${tenant_id} was not told of a level before this: budget ${missing}.`);
   due.clear();
 };
@@ -230,4 +233,10 @@ export const checkBudgets = (event: AuditedEvent, findings: Findings, account: A
   checkDue(event, findings, account);
   findings.checked('budget');
   count(event, findings, account);
+};
+
+/** Alerts that the log ends without. */
+export const finishBudgets = (findings: Findings, { tenant_id, budgets: { due } }: Account): void => {
+  for (const [name, event] of due)
+    wrong(findings, 'budget', event)(`${tenant_id} was not told of a level after this: budget ${name}.`);
 };

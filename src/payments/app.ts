@@ -135,6 +135,8 @@ const needsPerson = (error: unknown): boolean => {
 
 const statusOf = (error: unknown): { readonly status: number; readonly code: string } => {
   if (error instanceof Refused) return error;
+  if (error instanceof Stripe.errors.StripeIdempotencyError)
+    return { status: 409, code: 'idempotency_key_reused' };
   return needsPerson(error) ? { status: 422, code: 'needs_a_person' } : { status: 503, code: 'try_again' };
 };
 

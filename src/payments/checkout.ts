@@ -97,7 +97,7 @@ const metadataOf = (asked: CheckoutRequest, list: CreditPriceListResponse): Meta
 
 /**
  * Makes a page where credits are paid. A shop that sends its request again with the same `idempotencyKey` gets the same
- * page.
+ * page, within the same minute and price list.
  */
 export const checkoutPage = async (
   sides: Sides,

@@ -157,13 +157,17 @@ const settleDispute = async ({ quire }: Sides, sale: Sale, dispute: Stripe.Dispu
   const status = DISPUTES[dispute.status];
   if (status === undefined) return;
   const fee = disputeFee(dispute);
-  await quire.recordDispute({
-    body: {
-      ...{ provider: PROVIDER, provider_txn_id: dispute.id, original_provider_txn_id: sale.provider_txn_id },
-      ...{ status, gross_amount_minor: toBooks(dispute.amount, sale.currency) },
-      ...(fee > 0 && { fee_minor: fee }),
-    },
-  });
+  const body = {
+    ...{ provider: PROVIDER, provider_txn_id: dispute.id, original_provider_txn_id: sale.provider_txn_id },
+    ...{ status, gross_amount_minor: toBooks(dispute.amount, sale.currency) },
+  };
+  try {
+    await quire.recordDispute({ body: { ...body, ...(fee > 0 && { fee_minor: fee }) } });
+  } catch (error) {
+    // A second fee of a dispute that was opened again: the books have the first, and its end is told all the same.
+    if (fee === 0 || !isProblem(error, 'idempotency_key_reused')) throw error;
+    await quire.recordDispute({ body });
+  }
 };
 
 /** Refunds and disputes of an intent that are looked at, each. */

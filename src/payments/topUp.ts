@@ -142,10 +142,13 @@ export const topUp = async (sides: Sides, tenant: string, nowMs: number): Promis
   const consent = consentIn(before);
   if (consent === undefined || before.balance_credits >= consent.threshold) return 'not_due';
   const earlier = await topUpsOf(sides, tenant, { payer: consent.payer, nowMs });
-  if (await settleUnbooked(sides, earlier)) {
-    const { balance_credits } = await sides.quire.getTopUp(asked);
-    if (balance_credits >= consent.threshold) return 'charged';
-  }
+  const settled = await settleUnbooked(sides, earlier);
+  // Another may have charged since, and its charge may be booked: what is listed is in the balance that is read now.
+  const now = await sides.quire.getTopUp(asked);
+  const agreed = consentIn(now);
+  if (agreed === undefined) return 'not_due';
+  if (agreed.setAt !== consent.setAt) return 'waits';
+  if (now.balance_credits >= consent.threshold) return settled ? 'charged' : 'not_due';
   if (earlier.some(({ status }) => UNDER_WAY.includes(status))) return 'waits';
   if (boughtThisMonth(earlier, nowMs) + consent.credits > consent.monthlyMax) return 'limit';
   const declined = afterDeclines(earlier, consent, nowMs);

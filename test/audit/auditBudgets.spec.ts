@@ -118,6 +118,10 @@ describe('the audit of budgets', () => {
     'a refusal that is told twice': [() => again('BudgetReached'), /tells a refusal again/],
     'an alert that is told twice': [() => again('BudgetAlerted'), /told twice in a period/],
     'an alert that is missing': [() => without('BudgetAlerted'), /was not told of a level/],
+    'an alert that is missing at the end': [
+      () => events.slice(0, indexOf('BudgetAlerted', 0)),
+      /was not told of a level after this/,
+    ],
     'an alert at another level': [() => changed('BudgetAlerted', { level: 0.4 }), /does not reach level 0.4/],
     'an alert with other use': [() => changed('BudgetAlerted', { used_credits: 1 }), /used_credits/],
     'a hold that does not fit': [() => events.map((event) => larger(event)), /does not fit budget bgt_1/],

@@ -12,6 +12,7 @@ export const budgetFindings = (events: readonly RecordedEvent[]): readonly strin
   const books = { findings, reference: reference(findings), once: compactSet(), touch: () => undefined };
   const accounts = accountsCheck(books);
   for (const event of events) accounts.apply(auditedEvent(event, decodeAny(event)));
+  accounts.finish('');
   return findings
     .result()
     .findings.filter(({ check }) => check === 'budget')

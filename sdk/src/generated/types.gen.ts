@@ -16392,7 +16392,7 @@ export type CreateApiKeyErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `admin_required`, `tenant_mismatch`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `budget_read_only`
      */
     403: ({
         code: 'cross_site_request';
@@ -16400,7 +16400,9 @@ export type CreateApiKeyErrors = {
         code: 'admin_required';
     } & AdminRequiredProblem) | ({
         code: 'tenant_mismatch';
-    } & TenantMismatchProblem);
+    } & TenantMismatchProblem) | ({
+        code: 'budget_read_only';
+    } & BudgetReadOnlyProblem);
     /**
      * `body_too_large`
      */
@@ -25863,13 +25865,15 @@ export type RotateApiKeyErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `admin_required`
+     * `cross_site_request`, `admin_required`, `budget_read_only`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
         code: 'admin_required';
-    } & AdminRequiredProblem);
+    } & AdminRequiredProblem) | ({
+        code: 'budget_read_only';
+    } & BudgetReadOnlyProblem);
     /**
      * `key_not_found`
      */

@@ -117,6 +117,21 @@ describe('/v1/billing/budgets', () => {
     expect((await list(tenant, key)).map(({ scope }) => scope)).to.deep.equal([{ project_id: 'claims' }]);
   });
 
+  it('has a thousand levels in all its budgets, which one work may reach', async () => {
+    const tenant = await rich();
+    const alert_at = Array.from({ length: 20 }, (_, n) => (n + 1) / 20);
+    const json = { limit_credits: 1, on_reached: 'notify', alert_at };
+    for (let n = 0; n < 50; n += 1) await made(tenant, json);
+    expect((await create(tenant, { ...json, alert_at: [1] })).code).to.equal('too_many_budgets');
+    expect((await use(tenant)).status).to.equal(200);
+    const shown = await list(tenant);
+    expect(shown.map(({ alerted }) => (alerted as readonly number[]).length)).to.deep.equal(
+      Array.from({ length: 50 }, () => 20),
+    );
+    const [one] = shown;
+    expect((await change(`${tenant}/${String(one?.['budget_id'])}`, { alert_at: [1] })).status).to.equal(200);
+  });
+
   it('makes one budget of a request that is sent twice', async () => {
     const tenant = await rich();
     const headers = { 'idempotency-key': randomUUID() };

@@ -47,6 +47,8 @@ describe('the consent of a tenant to top-ups', () => {
   it('is changed and taken back by its tenant, and by no other', async () => {
     const json = { ...figures, active: false, credits: 6_000 };
     expect((await api.call('put', path, { key, json })).body).to.include({ ...json, ...payer });
+    // Who took it back is asked again: the payer, by whoever answers for that one.
+    expect(await api.call('put', path, { key, json: figures })).to.include({ code: 'admin_required' });
     const other = await api.newKey(`TopUp-${randomUUID()}`);
     expect(await api.call('get', path, { key: other })).to.include({ code: 'tenant_mismatch' });
     expect(await api.call('put', path, { key: other, json })).to.include({ code: 'tenant_mismatch' });

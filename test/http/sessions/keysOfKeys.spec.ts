@@ -55,6 +55,22 @@ describe('keys that are made with a key', () => {
     expect(late.text).to.include(expires_at);
   });
 
+  it('do not come by one that has a budget, which would spend beside it', async () => {
+    const [capped, free] = [await create(), await create()];
+    const budget = {
+      ...{ tenant_id, name: 'Capped', scope: { key_id: capped.key_id }, period: 'month', limit_credits: 10 },
+    };
+    await api.sell(tenant_id, 1_000);
+    expect((await api.call('post', '/v1/billing/budgets', { json: budget })).status).to.equal(201);
+    const browser = await sessionOf(capped);
+    expect((await createBy(browser)).code).to.equal('budget_read_only');
+    const rotate = (by: Pick<Browser, 'call'>, { key_id }: Made) =>
+      by.call('post', '/v1/api-keys/rotate', { json: { key: key_id } });
+    expect((await rotate(browser, free)).code).to.equal('budget_read_only');
+    expect((await rotate(api, capped)).code).to.equal('budget_read_only');
+    expect((await createBy(await sessionOf(free))).status).to.equal(201);
+  });
+
   it('do not come by replacing one that lives longer', async () => {
     const [ending, lasting] = [await create({ expires_at: inHours(2) }), await create()];
     const browser = await sessionOf(ending);

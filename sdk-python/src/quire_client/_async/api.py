@@ -2927,9 +2927,9 @@ class AsyncApi:
         """Replace a tenant's consent to top-ups.
 
         The payer’s standing consent to buy credits whenever the balance is below a threshold,
-        with a maximum a month. Only an admin key names who pays; the tenant’s own key changes
-        the figures and takes the consent back. `quire payments serve` charges; the service
-        itself never does.
+        with a maximum a month. Only an admin key names who pays, and gives again a consent that
+        was taken back; the tenant’s own key changes the figures and takes the consent back.
+        `quire payments serve` charges; the service itself never does.
         """
         call = Call(
             "PUT",
