@@ -126,7 +126,8 @@ export const setTopUp = put(
     summary: "Replace a tenant's consent to top-ups",
     description:
       'The payer’s standing consent to buy credits whenever the balance is below a threshold, with a maximum a ' +
-      'month. Only an admin key names who pays, and gives again a consent that was taken back; the tenant’s own key changes the figures and takes the consent back. ' +
+      'month. Only an admin key names who pays, and gives again a consent that was taken back; the tenant’s own ' +
+      'key changes the figures and takes the consent back. ' +
       '`quire payments serve` charges; the service itself never does.',
     access: 'any',
     tenant: 'path',
