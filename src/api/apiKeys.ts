@@ -208,6 +208,17 @@ const checkUnbudgeted = async (
     throw problem('budget_read_only', what, { parent_limit_credits: null });
 };
 
+const checkMaker = async (
+  deps: ApiKeysDeps,
+  caller: Caller,
+  { tenant_id, role }: { readonly tenant_id: string; readonly role: KeyRole },
+): Promise<void> => {
+  if (caller.role === 'admin') return;
+  if (role !== 'tenant')
+    throw problem('admin_required', 'Only an admin makes keys that are not of the role tenant.');
+  await checkUnbudgeted(deps, tenant_id, { id: caller.key_id, what: MAKES_NONE });
+};
+
 export const createApiKey = post(
   '/v1/api-keys',
   {
@@ -224,10 +235,7 @@ export const createApiKey = post(
   },
   async ({ body, caller, meta, doneOr }, deps) => {
     const { tenant_id, role } = body;
-    if (caller.role !== 'admin' && role !== 'tenant')
-      throw problem('admin_required', 'Only an admin makes keys that are not of the role tenant.');
-    if (caller.role !== 'admin')
-      await checkUnbudgeted(deps, tenant_id, { id: caller.key_id, what: MAKES_NONE });
+    await checkMaker(deps, caller, { tenant_id, role });
     const last = await lastEndBy(deps, caller, role);
     const [name, expires_at] = [body.name ?? null, body.expires_at ?? last];
     if (expires_at !== null && expires_at <= meta.now)
@@ -425,8 +433,7 @@ export const rotateApiKey = post(
     const { tenant_id, role, name, tags, expires_at } = old;
     await checkNoLater(deps, caller, old);
     await checkUnbudgeted(deps, tenant_id, { id: old.key_id, what: STAYS_WITH_IT });
-    if (caller.role !== 'admin')
-      await checkUnbudgeted(deps, tenant_id, { id: caller.key_id, what: MAKES_NONE });
+    await checkMaker(deps, caller, { tenant_id, role });
     const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
     const rotation = { next: record, expiresAt: later(meta.now, body.grace_seconds) };
     const outcome = await deps.apiKeys.rotate(old.key_id, rotation, meta);

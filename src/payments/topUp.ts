@@ -132,6 +132,25 @@ const charge = async (
   }
 };
 
+interface Due {
+  readonly consent: Consent;
+  readonly earlier: readonly Stripe.PaymentIntent[];
+  readonly nowMs: number;
+}
+
+/** Charges, unless a charge is under way, the month has no room, or the card declined lately. */
+const chargeDue = async (
+  sides: Sides,
+  tenant: string,
+  { consent, earlier, nowMs }: Due,
+): Promise<TopUpOutcome> => {
+  if (earlier.some(({ status }) => UNDER_WAY.includes(status))) return 'waits';
+  if (boughtThisMonth(earlier, nowMs) + consent.credits > consent.monthlyMax) return 'limit';
+  const declined = afterDeclines(earlier, consent, nowMs);
+  if (declined !== undefined) return declined;
+  return charge(sides, tenant, { consent, last: earlier[0]?.id ?? `none ${String(consent.setAt)}` });
+};
+
 /**
  * Buys credits for a tenant whose balance is below the threshold of its consent. What was bought before is read from
  * Stripe, what is there from the service: nothing is remembered here, and a message that comes twice buys once.
@@ -149,9 +168,5 @@ export const topUp = async (sides: Sides, tenant: string, nowMs: number): Promis
   if (agreed === undefined) return 'not_due';
   if (agreed.setAt !== consent.setAt) return 'waits';
   if (now.balance_credits >= consent.threshold) return settled ? 'charged' : 'not_due';
-  if (earlier.some(({ status }) => UNDER_WAY.includes(status))) return 'waits';
-  if (boughtThisMonth(earlier, nowMs) + consent.credits > consent.monthlyMax) return 'limit';
-  const declined = afterDeclines(earlier, consent, nowMs);
-  if (declined !== undefined) return declined;
-  return charge(sides, tenant, { consent, last: earlier[0]?.id ?? `none ${String(consent.setAt)}` });
+  return chargeDue(sides, tenant, { consent, earlier, nowMs });
 };
