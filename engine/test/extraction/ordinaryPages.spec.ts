@@ -277,4 +277,21 @@ describe('what ordinary pages have in common', () => {
       ],
     });
   });
+
+  it('a header over two columns of amounts is not the header of both as one', () => {
+    const header = '<tr><th>Chapter</th><th colspan="2">Spent</th><th>Staff</th></tr>';
+    const page =
+      `<table>${header}<tr><td>Roads</td><td>410</td><td>380</td><td>12</td></tr>` +
+      '<tr><td>Parks</td><td>95</td><td>90</td><td>8</td></tr></table>';
+    const { chapters } = fromHtml(page, {
+      chapters: listOf({ chapter: TEXT, spent: TEXT, staff: NUMBER }),
+    }) as {
+      chapters: readonly JsonObject[];
+    };
+    expect(chapters.map(({ chapter, staff }) => [chapter, staff])).to.deep.equal([
+      ['Roads', 12],
+      ['Parks', 8],
+    ]);
+    expect(JSON.stringify(chapters)).to.not.match(/410 380|95 90/);
+  });
 });
