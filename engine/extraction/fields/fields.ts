@@ -293,7 +293,7 @@ function columnsOf(shapes: readonly ObjectNode[]): ReadonlyMap<string, SchemaNod
 }
 
 const calledOf = (schema: JsonObject, place: Place): Called => ({
-  phrases: namesOf(schema, place).phrases,
+  phrases: [...namesOf(schema, place).phrases, ...printedIn(schema)],
   description: texts(schema['description']).join(' '),
 });
 
@@ -315,6 +315,13 @@ function valueNode(schema: JsonObject, place: Place): SchemaNode {
   return { kind: 'leaf', field: withOthers(field, also) };
 }
 
+/** The labels that a description says are printed. */
+const printedIn = ({ description }: JsonObject): readonly (readonly string[])[] =>
+  texts(description)
+    .flatMap(printedLabels)
+    .map(labelWords)
+    .filter(({ length }) => length > 0);
+
 const texts = (value: unknown): readonly string[] => (typeof value === 'string' ? [value] : []);
 
 function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
@@ -325,8 +332,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const known = kindByFormat(limits.format ?? saidFormat(schema), type);
   const concept = conceptOf({ ...named, kind: known, inRow });
   const own = named.phrases.filter((words) => concept === undefined || !isVague(words));
-  const printed = texts(schema['description']).flatMap(printedLabels).map(labelWords);
-  const labels = [...own, ...printed.filter(({ length }) => length > 0)];
+  const labels = [...own, ...printedIn(schema)];
   return {
     pointer: place.pointer,
     kind: known ?? (limits.choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),

@@ -1,7 +1,7 @@
 import type { Field } from '../fields/fields.ts';
 import type { Source } from '../source.ts';
 import { profileOf, typeFit, type Profile } from './cellValues.ts';
-import { cellsIn, type Cell, type Grid, type GridRow } from './grid.ts';
+import { cellsIn, isEmpty, type Cell, type Grid, type GridRow } from './grid.ts';
 import type { HeaderMatcher } from './likeness.ts';
 import { byContent } from '../columns/byContent.ts';
 import { beginsWithValues, byOrder } from '../columns/byOrder.ts';
@@ -57,13 +57,23 @@ function underSpans(grid: Grid): Grid | undefined {
     .slice(0, TOP_ROWS)
     .findLast((row) => cellsIn(row).length >= TEXTS_MIN && mayBeHeader(row) && spansIn(row));
   if (header === undefined) return undefined;
+  const body = grid.rows.slice(grid.rows.indexOf(header) + 1);
   const starts = header.flatMap((cell, i) =>
-    i > 0 && cell !== undefined && cell === header[i - 1] ? [] : [i],
+    i > 0 && cell !== undefined && cell === header[i - 1] && !areAmounts(body, i) ? [] : [i],
   );
   const rows = grid.rows.map((row) =>
     starts.map((start, i) => cellOver(row.slice(start, starts[i + 1] ?? grid.columns))),
   );
   return { ...grid, rows, columns: starts.length };
+}
+
+const AMOUNT = /^[^\p{L}\d]{0,3}\d[\d.,'\s]*[^\p{L}\d]{0,3}$/u;
+
+/** Amounts beside amounts are columns of their own, whatever stands over both: of two years, or of plan and outcome. */
+function areAmounts(body: readonly GridRow[], column: number): boolean {
+  const both = body.filter((row) => !isEmpty(row[column - 1]) && !isEmpty(row[column]));
+  const amounts = both.filter((row) => [column - 1, column].every((at) => AMOUNT.test(row[at]?.text ?? '')));
+  return 2 * amounts.length > both.length;
 }
 
 /** Whether a cell of the row stands over several columns, but not over many. */

@@ -52,6 +52,25 @@ describe('what ordinary pages have in common', () => {
     '| Sample | | Reading | Unit | Limits |\n|---|---|---|---|---|\n| Nitrate | | 12 | mg/l | 0 - 50 |\n' +
     '| Total Hardness | H | 31 | dH | 4 - 20 |\n| Iron | | 0.1 | mg/l | 0 - 0.2 |\n| Lead | L | 3 | ug/l | 5 - 10 |';
 
+  it('a description may give the printed title of one of two tables that have the same columns', () => {
+    const table = (one: string, amount: number): string =>
+      `| 品名 | 金額 |\n|---|---|\n| ${one} | ${amount} |\n| 他 | 5 |`;
+    const page = `## 収入\n\n${table('会費', 300)}\n\n## 支出\n\n${table('家賃', 120)}`;
+    const members = {
+      item: { ...TEXT, description: 'what it is (品名)' },
+      amount: { ...NUMBER, description: 'yen (金額)' },
+    };
+    const lists = {
+      spent: listOf(members, 'what was paid (支出)'),
+      received: listOf(members, 'what came in (収入)'),
+    };
+    const { spent, received } = fromMarkdown(page, lists) as Record<string, readonly JsonObject[]>;
+    expect([spent?.[0], received?.[0]]).to.deep.equal([
+      { item: '家賃', amount: 120 },
+      { item: '会費', amount: 300 },
+    ]);
+  });
+
   it('a column without a header is that of the only text that has none, though few rows fill it', () => {
     const members = { sample: TEXT, reading: NUMBER, unit: TEXT, limits: TEXT, flag: TEXT };
     expect(fromMarkdown(READINGS, { readings: listOf(members) })).to.deep.equal({
@@ -276,5 +295,22 @@ describe('what ordinary pages have in common', () => {
         { boat: 'Tern', departure: '06/07 09:15', berths: 8 },
       ],
     });
+  });
+
+  it('a header over two columns of amounts is not the header of both as one', () => {
+    const header = '<tr><th>Chapter</th><th colspan="2">Spent</th><th>Staff</th></tr>';
+    const page =
+      `<table>${header}<tr><td>Roads</td><td>410</td><td>380</td><td>12</td></tr>` +
+      '<tr><td>Parks</td><td>95</td><td>90</td><td>8</td></tr></table>';
+    const { chapters } = fromHtml(page, {
+      chapters: listOf({ chapter: TEXT, spent: TEXT, staff: NUMBER }),
+    }) as {
+      chapters: readonly JsonObject[];
+    };
+    expect(chapters.map(({ chapter, staff }) => [chapter, staff])).to.deep.equal([
+      ['Roads', 12],
+      ['Parks', 8],
+    ]);
+    expect(JSON.stringify(chapters)).to.not.match(/410 380|95 90/);
   });
 });
