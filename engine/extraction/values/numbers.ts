@@ -97,17 +97,24 @@ export const currenciesIn = (
       : [{ code, text: match[0], from: match.index, to: match.index + match[0].length }];
   });
 
+/** So many numbers that may be read both ways say more than one that may not. */
+const FAR_MORE = 50;
+
 /** The mark that most numbers of the document speak for; a tie is a point. */
 export function voteDecimalMark(texts: Iterable<string>): DecimalMark {
-  let [votes, rounds] = [0, 0];
+  let [votes, rounds, unsure] = [0, 0, 0];
   for (const text of texts) {
     for (const { text: number } of numbersIn(text)) {
       const mark = markBeforeDash(number) ?? ownMark(number.replace(/[^\d.,]/g, ''));
       if (mark === ',') votes -= 1;
       if (mark === '.') votes += 1;
       if (mark === undefined) rounds += roundThousands(number);
+      if (mark === undefined) unsure += /\d,\d/.test(number) ? 1 : /\d\.\d/.test(number) ? -1 : 0;
     }
   }
+  // Hundreds of numbers with three digits behind the same mark are thousands, whatever a footnote "1,2" says.
+  if (votes !== 0 && Math.sign(votes) !== Math.sign(unsure) && Math.abs(unsure) > FAR_MORE * Math.abs(votes))
+    return unsure > 0 ? '.' : ',';
   return votes < 0 || (votes === 0 && rounds > 0) ? ',' : '.';
 }
 

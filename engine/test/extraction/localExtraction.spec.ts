@@ -68,6 +68,14 @@ describe('numbers', () => {
     expect(voteDecimalMark(['12.50', '1,200.00'])).to.equal('.');
   });
 
+  it('takes hundreds of numbers in thousands as such, whatever one footnote says', () => {
+    const thousands = Array.from({ length: 200 }, (_, n) => String(5_238 + 37 * n));
+    const withMark = (mark: string) => thousands.map((one) => one.replace(/(?=\d{3}$)/, mark));
+    expect(voteDecimalMark(['see notes 1,2', ...withMark(',')])).to.equal('.');
+    expect(voteDecimalMark(['see 1.2', ...withMark('.')])).to.equal(',');
+    expect(voteDecimalMark(['9,50', '7,25', '3,10', '8,75', ...withMark(',')])).to.equal(',');
+  });
+
   it('knows currencies and percents beside numbers', () => {
     expect(
       numbersIn('$12.50, 7 % of EUR 100 and 3 GBP').map(({ currency, percent }) => [currency, percent]),
