@@ -100,23 +100,31 @@ export const currenciesIn = (
 /** So many numbers that may be read both ways say more than one that may not. */
 const FAR_MORE = 50;
 
-/** The mark that most numbers of the document speak for; a tie is a point. */
+/**
+ * The mark that most numbers of the document speak for; a tie is a point. Hundreds of numbers with three digits behind
+ * the same mark are thousands, whatever a footnote "1,2" says.
+ */
 export function voteDecimalMark(texts: Iterable<string>): DecimalMark {
   let [votes, rounds, unsure] = [0, 0, 0];
   for (const text of texts) {
     for (const { text: number } of numbersIn(text)) {
       const mark = markBeforeDash(number) ?? ownMark(number.replace(/[^\d.,]/g, ''));
-      if (mark === ',') votes -= 1;
-      if (mark === '.') votes += 1;
-      if (mark === undefined) rounds += roundThousands(number);
-      if (mark === undefined) unsure += /\d,\d/.test(number) ? 1 : /\d\.\d/.test(number) ? -1 : 0;
+      votes += voteFor(mark);
+      if (mark !== undefined) continue;
+      rounds += roundThousands(number);
+      unsure += voteFor(thousandsIn(number));
     }
   }
-  // Hundreds of numbers with three digits behind the same mark are thousands, whatever a footnote "1,2" says.
-  if (votes !== 0 && Math.sign(votes) !== Math.sign(unsure) && Math.abs(unsure) > FAR_MORE * Math.abs(votes))
-    return unsure > 0 ? '.' : ',';
-  return votes < 0 || (votes === 0 && rounds > 0) ? ',' : '.';
+  const isOutweighed = votes * unsure < 0 && Math.abs(unsure) > FAR_MORE * Math.abs(votes);
+  const sum = isOutweighed ? unsure : votes || -rounds;
+  return sum < 0 ? ',' : '.';
 }
+
+const voteFor = (mark: DecimalMark | undefined): number => (mark === undefined ? 0 : mark === ',' ? -1 : 1);
+
+/** The mark of decimals if the three digits behind the other one are thousands. */
+const thousandsIn = (number: string): DecimalMark | undefined =>
+  /\d,\d/.test(number) ? '.' : /\d\.\d/.test(number) ? ',' : undefined;
 
 /** "24.000" is seldom twenty-four to three places: 1 where a point parts thousands, -1 where a comma does. */
 const roundThousands = (number: string): number =>
