@@ -220,8 +220,8 @@ const limitsTogether = (sql: SqlTx): Queries['rateLimitsOfTenant'] => {
   return async (tenantId) => (await limitsOf(tenantId)) ?? null;
 };
 
-/** The routes' questions, asked of the read models. */
-export const queriesOn = (sql: SqlTx): Queries => ({
+/** Questions about credits, money and what was used. */
+const moneyQueries = (sql: SqlTx) => ({
   balanceOfTenant: balancesTogether(sql),
   openHoldsOfTenant: openHoldsOfTenant(sql),
   grantById: grantById(sql),
@@ -233,12 +233,6 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   ...{ creditsUsedByDay: creditsUsedByDay(sql), usageDaysOfTenant: usageDaysOfTenant(sql) },
   tenants: tenants(sql),
   reconciliation: reconciliation(sql),
-  apiKeyByHash: batchedLookup(apiKeysByHash(sql)),
-  apiKeyById: apiKeyById(sql),
-  apiKeysOfTenant: apiKeysOfTenant(sql),
-  liveAdminKeys: liveAdminKeys(sql),
-  liveKeysMadeWith: liveKeysMadeWith(sql),
-  rateLimitsOfTenant: limitsTogether(sql),
   llmCosts: findLlmCosts(sql),
   llmCostsOfJob: llmCostsOfJob(sql),
   ...{ marginFlows: marginFlows(sql), lateFlows: lateFlows(sql) },
@@ -252,9 +246,6 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   freeTierSubsidy: freeTierSubsidy(sql),
   providerPrices: providerPrices(sql),
   missingPrices: missingPrices(sql),
-  documentsByIds: documentsByIds(sql),
-  documentsOfTenant: documentsOfTenant(sql),
-  outcomesOfTenant: outcomesOfTenant(sql),
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),
@@ -262,6 +253,21 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   ...{ paymentsNamed: paymentsNamed(sql), paymentsExpected: paymentsExpected(sql) },
   statementOfTenant: statementOfTenant(sql),
   documentedPayment: documentedPayment(sql),
+  chargeOfJob: chargeOfJob(sql),
+});
+
+/** The routes' questions, asked of the read models. */
+export const queriesOn = (sql: SqlTx): Queries => ({
+  ...moneyQueries(sql),
+  apiKeyByHash: batchedLookup(apiKeysByHash(sql)),
+  apiKeyById: apiKeyById(sql),
+  apiKeysOfTenant: apiKeysOfTenant(sql),
+  liveAdminKeys: liveAdminKeys(sql),
+  liveKeysMadeWith: liveKeysMadeWith(sql),
+  rateLimitsOfTenant: limitsTogether(sql),
+  documentsByIds: documentsByIds(sql),
+  documentsOfTenant: documentsOfTenant(sql),
+  outcomesOfTenant: outcomesOfTenant(sql),
   operationsOfTenant: operationsOfTenant(sql),
   reviewsOfTenant: reviewsOfTenant(sql),
   progressOfBatch: progressOfBatch(sql),
@@ -270,7 +276,6 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   evaluationRunsOfTenant: runsOfTenant(sql),
   evaluationRun: runById(sql),
   runBefore: runBefore(sql),
-  chargeOfJob: chargeOfJob(sql),
   webhooksOfTenant: webhooksOfTenant(sql),
   failingSince: failingSince(sql),
   deliveriesOfWebhook: deliveriesOfWebhook(sql),
