@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { witnessFromJson, type WitnessText, witnessToJson } from '../domain/eventLog/witness.ts';
+import { witnessFromJson, type WitnessText, witnessToJson } from '../domain/kernel/witness.ts';
 import type {
   AnsweredLog,
   ReplayAnswer,

@@ -10,7 +10,7 @@ import {
 } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { sha256 } from './kernel/chain.ts';
-import { tagged } from './tags.ts';
+import { tagged } from './kernel/tags.ts';
 
 /** `seller`: tells of payments, of any tenant, and does nothing else. */
 export const keyRole = z.enum(['tenant', 'service', 'seller', 'admin']);

@@ -13,7 +13,7 @@ import { extractionMode } from './account/messages.ts';
 import { creditsFromZero, instant, pages, tenantId } from './kernel/amounts.ts';
 import { operationIdFor } from './operation.ts';
 import { digestText } from './leased.ts';
-import { tagged, withTags } from './tags.ts';
+import { tagged, withTags } from './kernel/tags.ts';
 
 /** Documents of one batch. */
 export const BATCH_DOCUMENTS_MAX = 1_000;

@@ -19,7 +19,7 @@ import { llmCostEvent } from './llmCost.ts';
 import { operationEvent } from './operation.ts';
 import { placesEvent } from './places.ts';
 import { paymentEvent, paymentUpcasters } from './payment.ts';
-import type { RecordedEvent } from './ports/log.ts';
+import type { RecordedEvent } from './kernel/recorded.ts';
 import { priceListEvent } from './priceList.ts';
 import { reviewEvent } from './review.ts';
 import { providerPricingEvent } from './modelPrices.ts';

@@ -15,6 +15,7 @@ import {
   decimalText,
   divideHalfEven,
   instant,
+  isSameDecimal,
   laterBy,
   parseDecimal,
   powerOfTen,
@@ -182,21 +183,13 @@ const knownDay = (days: readonly DayRates[], key: TableKey): DayRates | undefine
   return last !== undefined && isSameTable(last, key) ? last : undefined;
 };
 
-/** Whether two rates are one number, however many zeros they end in. */
-export const isSameRate = (a: string | undefined, b: string | undefined): boolean => {
-  if (a === b) return true;
-  if (a === undefined || b === undefined) return false;
-  const [left, right] = [parseDecimal(a), parseDecimal(b)];
-  return left.units * powerOfTen(right.scale) === right.units * powerOfTen(left.scale);
-};
-
 /** Where a day differs from the known one of its date and base; empty if it does not. */
 const conflictsOf = ({ days }: FxRatesState, day: FxDay): readonly FxConflict[] => {
   const known = knownDay(days, day);
   if (known === undefined) return [];
   const currencies = [...new Set([...Object.keys(known.rates), ...Object.keys(day.rates)])].sort();
   return currencies
-    .filter((currency) => !isSameRate(known.rates[currency], day.rates[currency]))
+    .filter((currency) => !isSameDecimal(known.rates[currency], day.rates[currency]))
     .map((currency) => ({
       date: day.date,
       currency,

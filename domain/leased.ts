@@ -1,5 +1,5 @@
 import { sha256 } from './kernel/chain.ts';
-import { type Tags, withTags } from './tags.ts';
+import { type Tags, withTags } from './kernel/tags.ts';
 import {
   accept,
   type BareCommand,
@@ -58,9 +58,6 @@ export const holdIdFor = (workId: string, fingerprint: string): string =>
 export const ATTEMPTS_MAX = 3;
 /** Renewals of one lease, so that a stream stays short whatever a worker does. */
 export const RENEWALS_MAX = 100;
-/** `expires_at` of a hold that no clock ends: the work that it is for ends it. */
-export const NO_END = '9999-12-31T23:59:59.999Z';
-
 /** The worker of a piece of queued work, or its last one. */
 interface Lease {
   readonly lease_id: string;

@@ -3,7 +3,7 @@ import { billingType, extractionMode } from './account/messages.ts';
 import { event } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { neededReview } from './review.ts';
-import { tagged } from './tags.ts';
+import { tagged } from './kernel/tags.ts';
 import { digestText, type QueuedKind, type QueuedState, queuedWork, suffixOf } from './leased.ts';
 
 /** What work an operation does, by its name in prices. */

@@ -11,7 +11,7 @@ import {
 } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { type ReviewPolicy, reviewPolicy } from './review.ts';
-import { mergedTags, tagged, type Tags } from './tags.ts';
+import { mergedTags, tagged, type Tags } from './kernel/tags.ts';
 
 /** A model and how it is asked. Its key lies sealed in object storage, under `secret_id`; never here. */
 const channelSettings = z.strictObject({

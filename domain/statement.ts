@@ -1,6 +1,6 @@
 import { sha256 } from './kernel/chain.ts';
 import { canonicalJson } from './kernel/json.ts';
-import type { Tags } from './tags.ts';
+import type { Tags } from './kernel/tags.ts';
 
 /** A movement of credits that a statement lists by itself. */
 type MovedKind = 'sale' | 'refund' | 'reversal' | 'transfer_out' | 'transfer_in' | 'admin_adjustment';

@@ -3,7 +3,7 @@ import { billingType, extractionMode } from './account/messages.ts';
 import { accept, type Command, type Decider, event, reject, type StreamKind } from './kernel/decider.ts';
 import { creditsFromZero, instant, tenantId } from './kernel/amounts.ts';
 import { digestText, type QueuedKind, type QueuedState, queuedWork, suffixOf } from './leased.ts';
-import { tagged } from './tags.ts';
+import { tagged } from './kernel/tags.ts';
 
 /** A share of right fields, 0 to 1, on the examples that were held out. */
 export const score = z.number().min(0).max(1);

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { currencyCode, instant, tenantId } from './kernel/amounts.ts';
 import { keyRole } from './apiKey.ts';
 import type { AnyEvent } from './catalogue.ts';
-import type { RecordedEvent } from './ports/log.ts';
+import type { RecordedEvent } from './kernel/recorded.ts';
 import { rejectionReason, reviewIdOf, reviewReason } from './review.ts';
 import { forecastOf } from './forecast.ts';
-import { tagged, type Tags } from './tags.ts';
+import { tagged, type Tags } from './kernel/tags.ts';
 
 const wholeCredits = z.int();
 

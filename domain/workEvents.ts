@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { billingType, extractionMode } from './account/messages.ts';
 import { instant, pages, tenantId } from './kernel/amounts.ts';
-import { tagged } from './tags.ts';
+import { tagged } from './kernel/tags.ts';
 import {
   accept,
   type Command,

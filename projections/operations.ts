@@ -3,7 +3,7 @@ import { finding, listing, type Page, paging, telling } from './engine/query.ts'
 import { moveQueue, QUEUE_INDEXES, QUEUED, queueLists } from './queue.ts';
 import { bulk, inserting } from './engine/bulk.ts';
 import { only, type ProjectedEventOf } from './engine/ports.ts';
-import { NO_END } from '../domain/leased.ts';
+import { NO_END } from '../domain/account/messages.ts';
 
 /**
  * What has not ended, by its kind and how it stands: operations, batches, training jobs, and the reviews that can be

@@ -20,7 +20,7 @@ import {
 import { listValueUsd } from '../domain/kernel/amounts.ts';
 import { sha256 } from '../domain/kernel/chain.ts';
 import { localPeriods, type LocalPeriod } from '../domain/kernel/timeZones.ts';
-import { sortedTags, type Tags } from '../domain/tags.ts';
+import { sortedTags, type Tags } from '../domain/kernel/tags.ts';
 
 /** Values of one name and tenant that are told apart. Work with further ones is counted as the rest of the name. */
 export const TAG_VALUES_MAX = 10_000;

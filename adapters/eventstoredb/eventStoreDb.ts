@@ -10,10 +10,10 @@ import {
   LogLoginRefused,
   LogUnavailable,
   type ReadOptions,
-  type RecordedEvent,
   SNAPSHOT_BYTES_MAX,
   type SnapshotStore,
 } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { SNAPSHOT_CATEGORY } from '../../domain/kernel/json.ts';
 import { type Batch, encodeBatch, snapshotFromJson, snapshotToJson } from '../../domain/kernel/chain.ts';
 

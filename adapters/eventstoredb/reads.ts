@@ -6,7 +6,7 @@ import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { CallOptions, ClientReadableStream, Metadata } from '@grpc/grpc-js';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 
 // Reads go past the client's own streams: these turn each message into an object of objects, parse all of its JSON,
 // and hand it through two more streams, for twice the time (docs/adr/0053-one-append-of-a-stream-at-a-time.md).

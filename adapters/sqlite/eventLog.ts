@@ -16,9 +16,9 @@ import {
   type FeedOptions,
   LogUnavailable,
   type ReadOptions,
-  type RecordedEvent,
   type SnapshotStore,
 } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import {
   asInteger,
   COLUMNS,

@@ -1,6 +1,6 @@
 import { CHAIN_START, type ChainLink, followChain } from '../../domain/kernel/chain.ts';
 import { LOG_STREAM } from '../../domain/kernel/json.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { LogPart } from './eventLog.ts';
 import { COLUMNS, headerLogId, lastPosition, type LogFile, openLogFile, recorded } from './eventLogFile.ts';
 

@@ -11,15 +11,9 @@ import {
   snapshotFromJson,
   snapshotToJson,
 } from '../../domain/kernel/chain.ts';
-import {
-  type AppendResult,
-  type ExpectedRevision,
-  type RecordedEvent,
-  SNAPSHOT_BYTES_MAX,
-  type SnapshotStore,
-  type StoredForm,
-} from '../../domain/ports/log.ts';
-import { plainMetadata } from '../../domain/eventLog/plain.ts';
+import { type AppendResult, SNAPSHOT_BYTES_MAX, type SnapshotStore } from '../../domain/ports/log.ts';
+import type { ExpectedRevision, RecordedEvent, StoredForm } from '../../domain/kernel/recorded.ts';
+import { plainMetadata } from '../../domain/plainEvents.ts';
 
 /** An append that was checked and encoded, and waits for its place in the log. */
 export interface EncodedAppend {

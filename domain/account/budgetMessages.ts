@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, event } from '../kernel/decider.ts';
 import { type Credits, creditsFromZero, instant, MOVEMENT_MAX } from '../kernel/amounts.ts';
-import { eventTags } from '../tags.ts';
+import { eventTags } from '../kernel/tags.ts';
 
 /** How often a budget begins anew; `total`: never. */
 export const budgetPeriod = z.enum(['day', 'week', 'month', 'total']);

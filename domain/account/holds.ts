@@ -1,16 +1,16 @@
 import { accept, reject, type Decision } from '../kernel/decider.ts';
 import { asCredits, minus, MOVEMENT_MAX, NO_CREDITS, type Credits } from '../kernel/amounts.ts';
-import type {
-  AccountEvent,
-  AccountEventOf,
-  AccountRejection,
-  ChargeCredits,
-  HoldCredits,
-  ReleaseHold,
-  SettleHold,
+import {
+  type AccountEvent,
+  type AccountEventOf,
+  type AccountRejection,
+  type ChargeCredits,
+  type HoldCredits,
+  type ReleaseHold,
+  type SettleHold,
+  NO_END,
 } from './messages.ts';
-import { NO_END } from '../leased.ts';
-import { sortedTags, withTags } from '../tags.ts';
+import { sortedTags, withTags } from '../kernel/tags.ts';
 import { refusedByBudget, withAlerts } from './budgets.ts';
 import { type AccountState, availableIn, chargeAt, evolve, opening, RELEASED } from './state.ts';
 

@@ -13,8 +13,11 @@ import {
   tenantId,
 } from '../kernel/amounts.ts';
 import { sha256 } from '../kernel/chain.ts';
-import { tagged } from '../tags.ts';
+import { tagged } from '../kernel/tags.ts';
 import { type BudgetCommand, budgetEvents, type BudgetRejection } from './budgetMessages.ts';
+
+/** `expires_at` of a hold that no clock ends: the work that it is for ends it. */
+export const NO_END = '9999-12-31T23:59:59.999Z';
 
 /** What a tenant may do. A first sale moves `free` to `paid`. */
 export const plan = z.enum(['free', 'paid', 'enterprise']);

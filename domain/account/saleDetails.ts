@@ -8,7 +8,7 @@ import {
   type SaleDetails,
 } from './messages.ts';
 import { type AccountState, paymentAt, saleOfGrant } from './state.ts';
-import { isSameRate } from '../fxRates.ts';
+import { isSameDecimal } from '../kernel/amounts.ts';
 
 /** The members that identify a sale, and what one that is left out comes to. */
 const FIGURES = {
@@ -100,7 +100,7 @@ export const bookSaleRate = (
   const sale = saleOfGrant(state, data.grant_id)?.sale;
   if (sale === undefined) return reject({ code: 'original_grant_not_found' });
   const { fx_rate_to_usd: rate, fx_rate_date: date } = sale;
-  const isBooked = rate !== null && (data.reason === null || isSameRate(rate, data.fx_rate_to_usd));
+  const isBooked = rate !== null && (data.reason === null || isSameDecimal(rate, data.fx_rate_to_usd));
   if (sale.gross_amount_minor === null || isBooked) return accept();
   const { tenant_id: _, ...booked } = data;
   return accept({

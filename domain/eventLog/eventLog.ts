@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LOG_STREAM } from '../kernel/json.ts';
-import type { EventStore, RecordedEvent } from '../ports/log.ts';
+import type { EventStore } from '../ports/log.ts';
+import type { RecordedEvent } from '../kernel/recorded.ts';
 import { event, recorder } from '../kernel/decider.ts';
 import { instant } from '../kernel/amounts.ts';
 

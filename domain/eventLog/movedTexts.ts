@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { instant } from '../kernel/amounts.ts';
 import { event } from '../kernel/decider.ts';
-import type { EventFeed, EventStore, FeedItem, RecordedEvent } from '../ports/log.ts';
-import { withoutTexts } from '../writtenText.ts';
+import type { EventFeed, EventStore, FeedItem } from '../ports/log.ts';
+import type { RecordedEvent } from '../kernel/recorded.ts';
+import { withoutTexts } from './writtenText.ts';
 import { identityOf } from './eventLog.ts';
 
 /**

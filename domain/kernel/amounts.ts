@@ -134,3 +134,11 @@ export const NO_CREDITS = asCredits(0);
 export const plus = (a: Credits, b: Credits): Credits => asCredits(a + b);
 export const minus = (a: Credits, b: Credits): Credits => asCredits(a - b);
 export const negated = (a: Credits): Credits => asCredits(0 - a);
+
+/** Whether two rates are one number, however many zeros they end in. */
+export const isSameDecimal = (a: string | undefined, b: string | undefined): boolean => {
+  if (a === b) return true;
+  if (a === undefined || b === undefined) return false;
+  const [left, right] = [parseDecimal(a), parseDecimal(b)];
+  return left.units * powerOfTen(right.scale) === right.units * powerOfTen(left.scale);
+};

@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson, isOwn, type Json, type JsonObject } from './json.ts';
-import type { EventText, ExpectedRevision, NewEvent, RecordedEvent, Snapshot } from '../ports/log.ts';
+import type { EventText, ExpectedRevision, NewEvent, RecordedEvent, Snapshot } from './recorded.ts';
 
 /** EventStoreDB's own limit of one append (`MaxAppendSize`); `APPEND_BYTES_MAX` stays below it. */
 export const SERVER_APPEND_BYTES_MAX = 1024 * 1024;

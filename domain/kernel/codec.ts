@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { contentOf, type RecordedEvent } from '../ports/log.ts';
+import { contentOf, type RecordedEvent } from './recorded.ts';
 import type { JsonObject } from './json.ts';
 
 /** An event that this version cannot read: an unknown type or version, or data against its schema. */

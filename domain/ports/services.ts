@@ -1,5 +1,4 @@
-import type { Witness } from '../eventLog/witness.ts';
-import type { AttemptError } from '../webhook.ts';
+import type { Witness } from '../kernel/witness.ts';
 
 /** The folder cannot be taken; the message says why, and what to do. */
 export class DataDirInUse extends Error {
@@ -359,10 +358,13 @@ export interface WebhookRequest {
   readonly signal: AbortSignal;
 }
 
+/** Why a request brought nothing; the receiver's status, if any, says more. */
+export type WebhookFailure = 'status' | 'redirect' | 'timeout' | 'connection' | 'unsafe_address';
+
 /** What a receiver made of one request. */
 export interface WebhookAnswer {
   /** null: it took the message. */
-  readonly error: Exclude<AttemptError, 'secret_lost'> | null;
+  readonly error: WebhookFailure | null;
   /** null: there was no answer. */
   readonly response_status: number | null;
   /** The pause that it asks for, ms; 0: none. */

@@ -1,6 +1,5 @@
-import type { TrainingOutcome } from '@quire/engine/ports/training';
+import type { TrainingOutcome, TrainingProgress } from '@quire/engine/ports/training';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Progress } from '../trainingJob.ts';
 
 export type { TrainingOutcome } from '@quire/engine/ports/training';
 
@@ -63,7 +62,7 @@ export interface ExampleSource {
 export interface TrainingContext {
   readonly source: ExampleSource;
   /** Called often; the worker decides what to record. */
-  readonly onProgress: (progress: Progress) => void;
+  readonly onProgress: (progress: TrainingProgress) => void;
   /** Aborts when the job was cancelled or lost, or the process ends: stop at once, by throwing. */
   readonly signal: AbortSignal;
 }

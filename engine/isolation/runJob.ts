@@ -24,7 +24,7 @@ import { extractTaught } from '../learning/extractWith.ts';
 import { proposalFor } from '../extraction/schema/proposal.ts';
 import type { ExtractionResult } from '../ports/extractionEngine.ts';
 import type { Answers, Job, ReceivedFile } from './children/jobs.ts';
-import { MARKDOWN_CHARACTERS_MAX, tooLong, unpacked, packedResult } from './children/packing.ts';
+import { MARKDOWN_CHARACTERS_MAX, tooLong, unpacked, packedResult } from '../document/packing.ts';
 import { groundAnswer, scoreAnswer } from '../extraction/grounding/groundAnswer.ts';
 import { learn } from '../learning/learn.ts';
 import { picturesOfFile } from '../formats/pagePictures.ts';

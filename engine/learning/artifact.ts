@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { canonicalJson, sha256 } from '../kernel/canonicalJson.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { LocalArtifact } from '../ports/artifacts.ts';
 import type { Field } from '../extraction/fields/fields.ts';
 import { NEVER } from './weights/sides.ts';
 import { FEATURES } from './weights/hashing.ts';
@@ -75,7 +76,6 @@ export const trainingReport = z.strictObject({
   }),
   better: z.boolean(),
 });
-export type TrainingReport = z.infer<typeof trainingReport>;
 
 /** What the local engine learned from examples: plain JSON, without any text of theirs but labels. */
 export const localArtifact = z.strictObject({
@@ -98,7 +98,6 @@ export const localArtifact = z.strictObject({
     .default([...PRIOR_TRUST]),
   metrics: trainingReport,
 });
-export type LocalArtifact = z.infer<typeof localArtifact>;
 
 /** Reads an artifact; throws a ZodError that names what does not fit. */
 export const readArtifact = (value: unknown): LocalArtifact => localArtifact.parse(value);

@@ -8,7 +8,8 @@ import {
   type LocalExtraction,
   type Taught,
 } from '../extraction/extract.ts';
-import { signatureOf, type LocalArtifact } from './artifact.ts';
+import { signatureOf } from './artifact.ts';
+import type { LocalArtifact } from '../ports/artifacts.ts';
 import { chooseLeaf, type Following, type LeafModel } from './weights/leafModel.ts';
 import { listBy } from './weights/listModel.ts';
 import { FEATURES } from './weights/hashing.ts';

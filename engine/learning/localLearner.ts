@@ -1,5 +1,4 @@
-import type { LearningLimits, LearningResult, LocalLearner } from '../ports/training.ts';
-import type { TrainingProgress } from './train.ts';
+import type { LearningLimits, LearningResult, LocalLearner, TrainingProgress } from '../ports/training.ts';
 import type { ChildPool } from '../isolation/children/childPool.ts';
 import type { JobOutcome } from '../isolation/children/jobs.ts';
 

@@ -1,9 +1,10 @@
 import type { Json } from '../kernel/json.ts';
-import type { TrainingReport } from './artifact.ts';
+import type { TrainingReport } from '../ports/artifacts.ts';
 import { interval, rounded } from './scoring/bootstrap.ts';
 import type { Gated } from './weights/gates.ts';
 import type { Example } from './rounds.ts';
-import { added, f1, NONE, type Counts } from './scoring/scoring.ts';
+import { added, f1, NONE } from './scoring/scoring.ts';
+import type { Counts } from '../ports/documentTools.ts';
 import { countsOf, valueIn, type Target } from './targets.ts';
 import { remembered } from '../kernel/once.ts';
 

@@ -2,7 +2,9 @@ import { lexiconVersion } from '../extraction/fields/lexicon.ts';
 import type { Document } from '../document/document.ts';
 import { canonicalJson, sha256 } from '../kernel/canonicalJson.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { ENGINE_VERSION, schemaHash, type LocalArtifact, type TrainingReport } from './artifact.ts';
+import type { LocalArtifact, TrainingReport } from '../ports/artifacts.ts';
+import type { TrainingOptions, TrainingProgress } from '../ports/training.ts';
+import { ENGINE_VERSION, schemaHash } from './artifact.ts';
 import { validationFolds } from './scoring/folds.ts';
 import { isSpeaking } from './weights/sides.ts';
 import { decideGates, gateCalls, type Gated } from './weights/gates.ts';
@@ -16,19 +18,6 @@ import { matched } from './weights/templates.ts';
 export interface TrainingExample {
   readonly document: Document;
   readonly expected: JsonObject;
-}
-
-export interface TrainingOptions {
-  /** Equal seeds and examples give equal bytes. */
-  readonly seed: number;
-  /** Share of the examples, 0..0.5, that is held out to score the result, where there are 30 or more. */
-  readonly validationSplit: number;
-}
-
-/** How far training is. A metric call scores one document that was left out. */
-export interface TrainingProgress {
-  readonly metric_calls: number;
-  readonly max_metric_calls: number;
 }
 
 export interface Trained {

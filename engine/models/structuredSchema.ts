@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../kernel/json.ts';
-import { resolveLocal } from '../extraction/schema/schemaReference.ts';
+import { resolveLocal } from '../kernel/schemaReference.ts';
 
 /** What a provider's way of holding a model to a schema understands. */
 export type SchemaDialect = 'openai' | 'openai_like' | 'anthropic' | 'google';

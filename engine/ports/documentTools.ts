@@ -1,7 +1,5 @@
 import type { DocumentWarning, PackedDocument } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { PageRanks } from '../models/byModel/pageRanks.ts';
-import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
 import type {
   ParseFailure,
   ParseRequest,
@@ -65,6 +63,59 @@ export interface NoObject {
   readonly kind: 'no_object';
   /** What the model did, without a subject: `did not answer with JSON`. */
   readonly detail: string;
+}
+
+/** A field that is asked for, and the pages that speak of it. A list with all that is in it is one field. */
+export interface RankedField {
+  /** JSON Pointer into an answer. */
+  readonly path: string;
+  readonly isList: boolean;
+  /** An answer without it does not fit the schema. */
+  readonly isRequired: boolean;
+  /** The best first. */
+  readonly pages: readonly number[];
+}
+
+/** Which pages of a document speak of what. */
+export interface PageRanks {
+  readonly pages: readonly {
+    readonly page: number;
+    /** Characters of its text. */
+    readonly characters: number;
+    /** Pages of one look have one number: the same words over and over, whatever the figures. */
+    readonly look: number;
+    /** Most of it is rows of tables or short lines: names, signatures, addresses, no prose. */
+    readonly isRecords: boolean;
+  }[];
+  readonly fields: readonly RankedField[];
+}
+
+/** Leaves that were right, leaves that were wrong or too many, leaves that are missing. */
+export interface Counts {
+  readonly tp: number;
+  readonly fp: number;
+  readonly fn: number;
+}
+
+/** A leaf that was expected or said. */
+export interface ScoredLeaf {
+  /** With `*` for places in lists. */
+  readonly path: string;
+  readonly counts: Counts;
+  /** Where it stands in the answer, a JSON Pointer; null where the answer has no such place. */
+  readonly at: string | null;
+  /** What was wrong, as JSON, of bounded length; null: nothing. Left out where it is right. */
+  readonly wrong?: { readonly expected: string | null; readonly got: string | null };
+}
+
+/** How an answer compares with what was expected. */
+export interface ScoredAnswer {
+  readonly counts: Counts;
+  /** F1, 0 to 1. */
+  readonly score: number;
+  readonly leaves: readonly ScoredLeaf[];
+  /** A line for each field that is wrong; empty where all is right. */
+  readonly feedback: readonly string[];
 }
 
 /** Work on documents beside the API, in isolated processes: what model work needs of them. */

@@ -1,6 +1,6 @@
 import type { Box, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { LocalArtifact } from '../learning/artifact.ts';
+import type { LocalArtifact } from './artifacts.ts';
 import type { ParseFailure, ParseRequest, RenderRequest, RenderResult } from './documentParser.ts';
 import type { FieldWhy, Generator } from './why.ts';
 

@@ -1,4 +1,4 @@
-import type { LearnedPrompt } from '../learning/prompts/learned.ts';
+import type { LearnedPrompt } from './artifacts.ts';
 import type { ModelRef, ModelAccess, ModelFailure, ModelUsage } from './modelProvider.ts';
 import type { ParseFailure, RenderRequest, Rendition } from './documentParser.ts';
 import type { ExtractionRequest, ExtractionResult, PartShelf } from './extractionEngine.ts';

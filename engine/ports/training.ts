@@ -1,8 +1,6 @@
 import type { PackedDocument } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { LocalArtifact, TrainingReport } from '../learning/artifact.ts';
-import type { TrainingOptions, TrainingProgress } from '../learning/train.ts';
-import type { FieldScore, Progress } from '../learning/scoring/fieldScore.ts';
+import type { LocalArtifact, TrainingReport } from './artifacts.ts';
 import type { ModelAccess } from './modelProvider.ts';
 import type { ModelCall } from './modelWork.ts';
 
@@ -10,6 +8,20 @@ import type { ModelCall } from './modelWork.ts';
 interface PackedExample {
   readonly document: PackedDocument;
   readonly expected: JsonObject;
+}
+
+/** How the local engine learns. */
+export interface TrainingOptions {
+  /** Equal seeds and examples give equal bytes. */
+  readonly seed: number;
+  /** Share of the examples, 0..0.5, that is held out to score the result, where there are 30 or more. */
+  readonly validationSplit: number;
+}
+
+/** How far training is. A metric call scores one document that was left out. */
+export interface TrainingProgress {
+  readonly metric_calls: number;
+  readonly max_metric_calls: number;
 }
 
 /** What the local engine is taught by. */
@@ -36,6 +48,13 @@ export type LearningResult =
 /** Teaches the local extractor beside the API, in a process of its own. */
 export interface LocalLearner {
   readonly learn: (task: LearningTask, limits: LearningLimits) => Promise<LearningResult>;
+}
+
+/** How one field fared before and after training: F1, 0 to 1, on the examples that were held out. */
+export interface FieldScore {
+  readonly path: string;
+  readonly baseline: number;
+  readonly best: number;
 }
 
 /** What became of training. */
@@ -81,7 +100,7 @@ export interface LlmTrainingWork {
 export interface LlmTrainingContext {
   /** Told of each request to the model, once it has ended. */
   readonly onCall: (call: ModelCall) => void;
-  readonly onProgress: (progress: Progress) => void;
+  readonly onProgress: (progress: TrainingProgress) => void;
   /** Aborts at once: `train` throws its reason. */
   readonly signal: AbortSignal;
   /** Whose work it is, as in `ParseRequest`. */

@@ -17,7 +17,7 @@ import {
   moveCheckpoints,
   type Slot,
 } from './registry.ts';
-import { witnessOf } from '../../domain/eventLog/witness.ts';
+import { witnessOf } from '../../domain/kernel/witness.ts';
 
 /** A slot while it runs: its generation moves on with each batch. */
 export interface RunningSlot extends Slot {

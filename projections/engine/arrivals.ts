@@ -1,4 +1,5 @@
-import { contentOf, type EventFeed, type FeedItem, type RecordedEvent } from '../../domain/ports/log.ts';
+import type { EventFeed, FeedItem } from '../../domain/ports/log.ts';
+import { contentOf, type RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { DecodeEvent, ProjectedEvent, Timers } from './ports.ts';
 import type { Projector } from './table.ts';
 import {
@@ -7,7 +8,7 @@ import {
   witnessOf,
   type WitnessText,
   witnessToJson,
-} from '../../domain/eventLog/witness.ts';
+} from '../../domain/kernel/witness.ts';
 
 /** Which event was recorded, and what is recorded about it. */
 export type Delivered = Pick<RecordedEvent, 'id' | 'type' | 'stream' | 'revision' | 'position' | 'metadata'>;

@@ -1,6 +1,6 @@
 import { eventAt, identityOf } from '../../domain/eventLog/eventLog.ts';
 import { sourceOf } from '../../domain/eventLog/movedTexts.ts';
-import { furthestOf, isSame, isThere, type Witness } from '../../domain/eventLog/witness.ts';
+import { furthestOf, isSame, isThere, type Witness } from '../../domain/kernel/witness.ts';
 import type { KnownLog } from '../../domain/ports/log.ts';
 import { type Generation, generations, hasRegistry } from './registry.ts';
 import type { Sql, Timers } from './ports.ts';

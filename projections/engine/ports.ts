@@ -1,5 +1,5 @@
 import type { AnyEvent } from '../../domain/catalogue.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 
 /** The events that read models can be made of: all there are. */
 export type DomainEvent = AnyEvent;

@@ -1,4 +1,4 @@
-import { sortedTags, type Tags } from '../../domain/tags.ts';
+import { sortedTags, type Tags } from '../../domain/kernel/tags.ts';
 import type { DomainEvent, ProjectedEvent, SqlRow, SqlTx } from './ports.ts';
 
 /** `sorted` is text in the order of its bytes. `position` is an int8 that is a bigint in rows too. */

@@ -24,7 +24,7 @@ import {
   whoOut,
 } from './schemas/basics.ts';
 import { routesOver } from '../server/routes.ts';
-import { type Tags, withTags } from '../../domain/tags.ts';
+import { type Tags, withTags } from '../../domain/kernel/tags.ts';
 import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
 
 /** What these routes need. */

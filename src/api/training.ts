@@ -32,7 +32,7 @@ import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
 import { checkKnown, pageFacts, plainText } from './schemas/basics.ts';
-import { type Tags, withTags } from '../../domain/tags.ts';
+import { type Tags, withTags } from '../../domain/kernel/tags.ts';
 import { withDefaultTags } from '../commands/work.ts';
 import { TRAINING_PROBLEMS } from './deployments.ts';
 

@@ -29,7 +29,7 @@ import {
 import type { UploadedFile } from '../server/files.ts';
 import { invalid, problem, workFailure } from '../server/problems.ts';
 import { issuesOf } from '../server/request.ts';
-import type { Tags } from '../../domain/tags.ts';
+import type { Tags } from '../../domain/kernel/tags.ts';
 import type { ProblemCode } from '../problemTable.ts';
 
 /** What these routes need. */

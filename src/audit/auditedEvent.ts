@@ -1,6 +1,6 @@
 import type { Columns, Exact, Row, Sum, Table } from '../../projections/engine/table.ts';
 import type { AnyEvent } from '../../domain/catalogue.ts';
-import { contentOf, type RecordedEvent } from '../../domain/ports/log.ts';
+import { contentOf, type RecordedEvent } from '../../domain/kernel/recorded.ts';
 
 /** What columns are in rows that the auditor computes: objects stand for jsonb. */
 interface Audited {

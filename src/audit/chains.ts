@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type Findings, findingsKept, type HalfFound, wrong } from './findings.ts';
-import { isPlainData } from '../../domain/eventLog/plain.ts';
+import { isPlainData } from '../../domain/plainEvents.ts';
 import { LOG_DIGEST_START, logDigestAfter, sha256 } from '../../domain/kernel/chain.ts';
-import type { EventFeed, RecordedEvent } from '../../domain/ports/log.ts';
+import type { EventFeed } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { isJson } from './auditedEvent.ts';
 import { readThrough, storedCheck, type StreamHead, streamsCheck, textInFile } from './streams.ts';
 import { type EventLogEvent, keptPositions, positionsIn } from '../../domain/eventLog/eventLog.ts';

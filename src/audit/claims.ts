@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import { canonicalJson, HASH_VERSION, hashVersionOf } from '../../domain/kernel/chain.ts';
 import { accountOf, type AuditedEvent, type AuditedEventOf, byType, recordedAt } from './auditedEvent.ts';
 import { type Place, placeOf, wrong } from './findings.ts';
-import { tokenParts } from '../../domain/writtenText.ts';
+import { tokenParts } from '../../domain/eventLog/writtenText.ts';
 import type { Books } from './rules.ts';
 import { paymentKey, paymentStream } from '../../domain/account/messages.ts';
 

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 
 /** What the auditor checks, in the order of its report. */
 const CHECKS = {

@@ -1,9 +1,9 @@
 import { accountOf, type AuditedEvent, type AuditedEventOf, byType } from './auditedEvent.ts';
-import { NO_END } from '../../domain/leased.ts';
+import { NO_END } from '../../domain/account/messages.ts';
 import { compactSet, type CompactSet } from './streams.ts';
 import { type Place, placeOf, wrong } from './findings.ts';
 import type { AccountBook, Books } from './rules.ts';
-import type { Tags } from '../../domain/tags.ts';
+import type { Tags } from '../../domain/kernel/tags.ts';
 import { fullHoldIdOfOperation } from '../../domain/operation.ts';
 
 /** Which worker may move a piece of queued work, by its stream. */

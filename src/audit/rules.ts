@@ -5,7 +5,7 @@ import { type Findings, wrong } from './findings.ts';
 import { RACE_MS, rateKey, type Reference } from './margin.ts';
 import { parseDecimal, powerOfTen } from '../../domain/kernel/amounts.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
-import { NO_END } from '../../domain/leased.ts';
+import { NO_END } from '../../domain/account/messages.ts';
 
 /** A sale and its refunds: credits and minor units. */
 interface SaleBook {

@@ -1,8 +1,8 @@
 import { type Findings, findingsKept, type HalfFound } from './findings.ts';
 import type { AuditedLog, GivenSeal } from './chains.ts';
-import { isPlainData } from '../../domain/eventLog/plain.ts';
+import { isPlainData } from '../../domain/plainEvents.ts';
 import { HASH_VERSION, hashVersionOf, LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/chain.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { isJson } from './auditedEvent.ts';
 import { rulesCheck } from './auditLog.ts';
 import { storedCheck, streamsCheck, textInFile } from './streams.ts';

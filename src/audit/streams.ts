@@ -10,7 +10,8 @@ import {
   type logDigestAfter,
   sha256,
 } from '../../domain/kernel/chain.ts';
-import type { EventFeed, RecordedEvent } from '../../domain/ports/log.ts';
+import type { EventFeed } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { storableJson } from '../../domain/kernel/json.ts';
 import { type Findings, type Place, placeOf, wrong } from './findings.ts';
 import { recordedAt } from './auditedEvent.ts';

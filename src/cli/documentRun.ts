@@ -5,7 +5,8 @@ import type { Document, DocumentWarning, PageSummary } from '@quire/engine/docum
 import type { ValidationError, SchemaValidator } from '@quire/engine/ports/extractionEngine';
 import { InvalidArgumentError } from 'commander';
 import type { ParseFailure, ParseRequest } from '@quire/engine/ports/documentParser';
-import { type LocalArtifact, readArtifact } from '@quire/engine/learning/artifact';
+import { readArtifact } from '@quire/engine/learning/artifact';
+import type { LocalArtifact } from '@quire/engine/ports/artifacts';
 import type { TrainingExample } from '@quire/engine/learning/train';
 import { OperatorError } from '../operator/socket.ts';
 import { type JsonObject, messageOf } from '../../domain/kernel/json.ts';

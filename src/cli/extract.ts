@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { MIN_CONFIDENCE } from '@quire/engine/extraction/confidenceFloor';
 import type { Extraction } from '@quire/engine/ports/extractionEngine';
-import type { LocalArtifact } from '@quire/engine/learning/artifact';
+import type { LocalArtifact } from '@quire/engine/ports/artifacts';
 import { GENERATORS, OUTCOMES, type FieldWhy, type ToldOffer } from '@quire/engine/ports/why';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { DocumentParts } from '../service/documents.ts';

@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { artifactText, type LocalArtifact, type TrainingReport } from '@quire/engine/learning/artifact';
+import { artifactText } from '@quire/engine/learning/artifact';
+import type { LocalArtifact, TrainingReport } from '@quire/engine/ports/artifacts';
 import { EXAMPLES_MIN, type Trained, type TrainingExample, trainLocal } from '@quire/engine/learning/train';
 import { extract } from '@quire/engine/extraction/extract';
 import { extractWith } from '@quire/engine/learning/extractWith';
-import { added, compared, type Counts, f1, NONE } from '@quire/engine/learning/scoring/scoring';
+import { added, compared, f1, NONE } from '@quire/engine/learning/scoring/scoring';
+import type { Counts } from '@quire/engine/ports/documentTools';
 import { artifactAt, extractSchema, jobsOption, trainingExamples, withDocumentParts } from './documentRun.ts';
 import { bar, command, type Output, table } from './terminal.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';

@@ -39,7 +39,7 @@ import {
 } from '../../domain/billingDetails.ts';
 import { topUp, topUpCodec, type TopUpKind, topUpStream } from '../../domain/topUp.ts';
 import { withSealed } from '../writer/vault.ts';
-import { withTags } from '../../domain/tags.ts';
+import { withTags } from '../../domain/kernel/tags.ts';
 
 /** The stored form of a key: everything but the key. */
 export type KeyRecord = IssueApiKey['data'];

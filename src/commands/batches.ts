@@ -10,7 +10,7 @@ import {
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
-import { withTags } from '../../domain/tags.ts';
+import { withTags } from '../../domain/kernel/tags.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import { batchInputs, type OperationInputDeps, secretsIn } from './operationInput.ts';
 import type { Delivered, HandedOver, ToQueue, WorkPlan, WorkRequest } from './work.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ownMember } from '@quire/engine/kernel/json';
 import { eachOf } from '@quire/engine/models/byModel/modelWorkDeps';
-import { resolveLocal } from '@quire/engine/extraction/schema/schemaReference';
+import { resolveLocal } from '@quire/engine/kernel/schemaReference';
 import { evaluated, type BatchState } from '../../domain/batch.ts';
 import {
   batchIdOfRun,

@@ -1,6 +1,6 @@
 import type { PageSummary } from '@quire/engine/document/document';
 import type { Extraction, ExtractionEngine, RangedWork } from '@quire/engine/ports/extractionEngine';
-import type { LearnedPrompt } from '@quire/engine/learning/prompts/learned';
+import type { LearnedPrompt } from '@quire/engine/ports/artifacts';
 import { type ArtifactFile, readArtifactFile } from '@quire/engine/learning/artifactFile';
 import type { ModelExtractionResult, WorkModels } from '@quire/engine/ports/modelWork';
 import { schemaHash } from '@quire/engine/learning/artifact';
@@ -38,7 +38,7 @@ import { deploymentFor, type DeploymentScope } from '../../domain/deployment.ts'
 import { type MergedChannel, overriddenBy } from '../../domain/savedConfig.ts';
 import { type Artifacts, type Deployments, TamperedArtifact } from './deployments.ts';
 import type { SavedConfigs } from './savedConfigs.ts';
-import type { Tags } from '../../domain/tags.ts';
+import type { Tags } from '../../domain/kernel/tags.ts';
 
 /** Where a page's text comes from, in the words of the interface: who recognised it is in `meta`. */
 const SOURCES = {

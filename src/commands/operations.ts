@@ -11,7 +11,8 @@ import {
   type OperationWork,
   workIdOfOperation,
 } from '../../domain/operation.ts';
-import { holdIdFor, NO_END, suffixOf } from '../../domain/leased.ts';
+import { holdIdFor, suffixOf } from '../../domain/leased.ts';
+import { NO_END } from '../../domain/account/messages.ts';
 import {
   type BillingDeps,
   billOf,
@@ -68,7 +69,7 @@ import {
   RESULTS_PREFIX,
 } from './storedResult.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
-import { withTags } from '../../domain/tags.ts';
+import { withTags } from '../../domain/kernel/tags.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
 import { streamsOf } from '../writer/commandHandler.ts';

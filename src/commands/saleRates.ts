@@ -1,5 +1,6 @@
 import type { BookSaleRate } from '../../domain/account/messages.ts';
-import { fxRateOn, type FxRatesState, isSameRate } from '../../domain/fxRates.ts';
+import { fxRateOn, type FxRatesState } from '../../domain/fxRates.ts';
+import { isSameDecimal } from '../../domain/kernel/amounts.ts';
 import { deterministicEventId } from '../../domain/kernel/chain.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { Clock } from '../../domain/ports/log.ts';
@@ -117,7 +118,7 @@ export const correctRates =
     const corrected: Corrected[] = [];
     for await (const sale of pagesOf((after, limit) => deps.salesBookedAt(wanted, after, limit))) {
       const { tenant_id, grant_id, fx_rate_to_usd: previous_rate } = sale;
-      if (previous_rate === null || isSameRate(previous_rate, fx_rate_to_usd)) continue;
+      if (previous_rate === null || isSameDecimal(previous_rate, fx_rate_to_usd)) continue;
       const data = { tenant_id, grant_id, fx_rate_to_usd, fx_rate_date: rate_date, reason };
       const result = await book(deps, data, meta);
       if (typeof result !== 'string') return result;

@@ -22,7 +22,7 @@ import { streamsOf } from '../writer/commandHandler.ts';
 import { fateOfSecrets, getOrAside } from '../writer/setAside.ts';
 import { withTexts } from '../writer/vault.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
-import { type Tags, withTags } from '../../domain/tags.ts';
+import { type Tags, withTags } from '../../domain/kernel/tags.ts';
 
 export interface DraftDeps extends Pick<ModelDeps, 'checkBase'> {
   readonly pipelines: { readonly artifacts: Artifacts };

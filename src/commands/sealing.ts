@@ -2,13 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { eventLog, eventLogEvent, identityOf } from '../../domain/eventLog/eventLog.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { isOwn, LOG_STREAM, SEALS_STREAM } from '../../domain/kernel/json.ts';
-import {
-  type Clock,
-  type EventFeed,
-  type EventStore,
-  LogUnavailable,
-  type RecordedEvent,
-} from '../../domain/ports/log.ts';
+import { type Clock, type EventFeed, type EventStore, LogUnavailable } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { SYSTEM } from '../writer/commandMeta.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 import { chainHash, LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/chain.ts';

@@ -4,10 +4,10 @@ import { checkSchemaRules, type SchemaVerdict } from '@quire/engine/extraction/s
 import { fingerprintOf, sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
-import type { HoldCredits } from '../../domain/account/messages.ts';
+import { type HoldCredits, NO_END } from '../../domain/account/messages.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { type Credits, laterBy, NO_CREDITS } from '../../domain/kernel/amounts.ts';
-import { holdIdFor, isAbandoned, NO_END } from '../../domain/leased.ts';
+import { holdIdFor, isAbandoned } from '../../domain/leased.ts';
 import {
   type CreatedJob,
   examplesEvent,
@@ -28,7 +28,7 @@ import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
 import { dropSecrets } from './operationInput.ts';
 import { type BillingDeps, type Caller, withDefaultTags } from './work.ts';
-import { type Tags, withTags } from '../../domain/tags.ts';
+import { type Tags, withTags } from '../../domain/kernel/tags.ts';
 import type { ModelDeps } from './models.ts';
 import {
   type ExamplesReference,

@@ -17,7 +17,7 @@ import {
   type UsageState,
 } from '../../domain/workEvents.ts';
 import type { DocumentEvent } from '../../domain/document.ts';
-import { withTags } from '../../domain/tags.ts';
+import { withTags } from '../../domain/kernel/tags.ts';
 import { type Codec, eventCodec } from '../../domain/kernel/codec.ts';
 import { actor, type CommandMeta, type DomainEvent } from '../../domain/kernel/decider.ts';
 import type { ChosenModels } from './models.ts';

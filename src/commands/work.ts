@@ -3,18 +3,18 @@ import type { ParseEffort, ParseRequest, KeptFile } from '@quire/engine/ports/do
 import type { DocumentWarning } from '@quire/engine/document/document';
 import type { Ranged } from '@quire/engine/ports/extractionEngine';
 import type { Keeping, ModelCall } from '@quire/engine/ports/modelWork';
-import type {
-  BillingType,
-  DeliveredWork,
-  ExtractionMode,
-  HoldCredits,
-  PagePrice,
+import {
+  type BillingType,
+  type DeliveredWork,
+  type ExtractionMode,
+  type HoldCredits,
+  type PagePrice,
+  NO_END,
 } from '../../domain/account/messages.ts';
 import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
-import { NO_END } from '../../domain/leased.ts';
 import type { Clock } from '../../domain/ports/log.ts';
-import { mergedTags, type Tags, TAGS_MAX } from '../../domain/tags.ts';
+import { mergedTags, type Tags, TAGS_MAX } from '../../domain/kernel/tags.ts';
 import { categoryOf, ratedMode, type RatedOperation, rateOf } from '../../domain/rating.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import {

@@ -1,11 +1,6 @@
 import { isOwn } from '../../domain/kernel/json.ts';
-import {
-  type EventFeed,
-  type EventStore,
-  type KnownLog,
-  type RecordedEvent,
-  shownEvent,
-} from '../../domain/ports/log.ts';
+import type { EventFeed, EventStore, KnownLog } from '../../domain/ports/log.ts';
+import { type RecordedEvent, shownEvent } from '../../domain/kernel/recorded.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import {

@@ -9,8 +9,9 @@ import {
 import { categoryOf } from '../../domain/kernel/chain.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { recorder } from '../../domain/kernel/decider.ts';
-import type { EventFeed, EventStore, RecordedEvent, SnapshotStore } from '../../domain/ports/log.ts';
-import { withoutTexts } from '../../domain/writtenText.ts';
+import type { EventFeed, EventStore, SnapshotStore } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
+import { withoutTexts } from '../../domain/eventLog/writtenText.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 import { SYSTEM } from '../writer/commandMeta.ts';
 import type { TextMover } from '../writer/vault.ts';

@@ -1,7 +1,8 @@
 import { BOOKS_STREAM, bookedBy, booksEvent, type Opening, openingBy } from '../../domain/books.ts';
 import { coveredText, hashVersionOf } from '../../domain/kernel/chain.ts';
 import { SEALS_STREAM, type JsonObject } from '../../domain/kernel/json.ts';
-import { type EventFeed, type EventStore, type RecordedEvent, shownEvent } from '../../domain/ports/log.ts';
+import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
+import { type RecordedEvent, shownEvent } from '../../domain/kernel/recorded.ts';
 import { account } from '../../domain/account/account.ts';
 import { accountEvent, accountStream } from '../../domain/account/messages.ts';
 import { availableIn } from '../../domain/account/state.ts';
@@ -9,7 +10,7 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { savedConfigStream, type ConfigVersion } from '../../domain/savedConfig.ts';
 import { digestOfSeal, type SealEvent } from '../../domain/finding.ts';
-import { tokensIn } from '../../domain/writtenText.ts';
+import { tokensIn } from '../../domain/eventLog/writtenText.ts';
 import type { AuditRecord } from '../commands/audits.ts';
 
 /** The log as auditors read it: streams, and the whole in both directions. */

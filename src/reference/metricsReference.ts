@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DocumentParser } from '@quire/engine/ports/documentParser';
 import { NO_TRACER, type EventFeed, type EventStore } from '../../domain/ports/log.ts';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
-import { seenEvents } from '../../domain/eventLog/witness.ts';
+import { seenEvents } from '../../domain/kernel/witness.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { HeavySlots } from '../commands/slots.ts';
 import {

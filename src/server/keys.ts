@@ -2,7 +2,7 @@ import { hash as digestOf, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { LRUCache } from 'lru-cache';
 import { keyRole, type KeyRole, type ApiKeyState } from '../../domain/apiKey.ts';
-import { type Tags, withTags } from '../../domain/tags.ts';
+import { type Tags, withTags } from '../../domain/kernel/tags.ts';
 import { ReadModelsDiverged } from '../../projections/engine/divergence.ts';
 import { Problem, problem, retryLater } from './problems.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';

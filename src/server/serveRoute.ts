@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Clock, TextVault } from '../../domain/ports/log.ts';
-import { tokensIn, withQuotedTokens } from '../../domain/writtenText.ts';
+import { tokensIn, withQuotedTokens } from '../../domain/eventLog/writtenText.ts';
 import type { ReplayStore } from '../../domain/ports/services.ts';
 import type { BytesInFlight } from '../commands/slots.ts';
 import { tooMuchInFlight } from '../commands/workProblem.ts';

@@ -17,7 +17,7 @@ import { runnerInThread, serviceRunner } from './projecting.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import { replayStore, replicas, usedOnce } from '../../adapters/sqlTables.ts';
 import { knownAt } from '../../domain/eventLog/eventLog.ts';
-import { isThere, seenEvents } from '../../domain/eventLog/witness.ts';
+import { isThere, seenEvents } from '../../domain/kernel/witness.ts';
 import { isWellFormedKey } from '../../domain/apiKey.ts';
 import { expiredHolds } from '../../projections/balances.ts';
 import { salesBookedAt, salesWithoutRate } from '../../projections/grants.ts';

@@ -1,6 +1,5 @@
-import type { DocumentTools } from '@quire/engine/ports/documentTools';
-import type { ScoredLeaf } from '@quire/engine/learning/scoring/feedback';
-import { added, NONE, type Counts } from '@quire/engine/learning/scoring/scoring';
+import type { DocumentTools, ScoredLeaf, Counts } from '@quire/engine/ports/documentTools';
+import { added, NONE } from '@quire/engine/learning/scoring/scoring';
 import { eachOf } from '@quire/engine/models/byModel/modelWorkDeps';
 import { z } from 'zod';
 import { operationIdOfDocument } from '../../domain/batch.ts';

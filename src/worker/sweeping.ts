@@ -5,7 +5,7 @@ import { type Sweeper, sweeperOf } from '../writer/sweeper.ts';
 import { OPERATIONS_PREFIX } from '../commands/operationInput.ts';
 import type { ForgottenExamples } from '../commands/erasing.ts';
 import { type JobName, TRAINING_PREFIX } from '../commands/training.ts';
-import { NO_END } from '../../domain/leased.ts';
+import { NO_END } from '../../domain/account/messages.ts';
 import type { KeptDays } from '../../domain/retention.ts';
 import { operationIdOfReview } from '../../domain/review.ts';
 import { REVIEWS_PREFIX } from '../commands/reviews.ts';

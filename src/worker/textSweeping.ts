@@ -1,6 +1,7 @@
-import { type EventFeed, type RecordedEvent } from '../../domain/ports/log.ts';
+import type { EventFeed } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
-import { tokenParts, tokensIn, withoutTexts } from '../../domain/writtenText.ts';
+import { tokenParts, tokensIn, withoutTexts } from '../../domain/eventLog/writtenText.ts';
 import { keyBeforeAside, setAside } from '../writer/setAside.ts';
 import { tokenOfKey, VAULT_PREFIX } from '../writer/vault.ts';
 

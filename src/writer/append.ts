@@ -14,13 +14,11 @@ import type { Codec } from '../../domain/kernel/codec.ts';
 import {
   type AppendResult,
   type EventStore,
-  type ExpectedRevision,
   LogUnavailable,
-  type NewEvent,
-  type RecordedEvent,
   type TextSealer,
 } from '../../domain/ports/log.ts';
-import { withWritten } from '../../domain/writtenText.ts';
+import type { ExpectedRevision, NewEvent, RecordedEvent } from '../../domain/kernel/recorded.ts';
+import { withWritten } from '../../domain/eventLog/writtenText.ts';
 import { knownAt } from '../../domain/eventLog/eventLog.ts';
 import { epochOf, hashOf, LogContradicts } from './streamFold.ts';
 

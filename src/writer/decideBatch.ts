@@ -1,11 +1,7 @@
 import { bytesOfEvent, type ChainLink } from '../../domain/kernel/chain.ts';
 import { type AnyKind, type CommandMeta, type Decider, EventsNeeded } from '../../domain/kernel/decider.ts';
-import {
-  APPEND_BYTES_MAX,
-  type AppendResult,
-  type EventStore,
-  type NewEvent,
-} from '../../domain/ports/log.ts';
+import { APPEND_BYTES_MAX, type AppendResult, type EventStore } from '../../domain/ports/log.ts';
+import type { NewEvent } from '../../domain/kernel/recorded.ts';
 import {
   type Chained,
   encodeEvents,

@@ -1,5 +1,5 @@
 import { type AnyKind, EventsNeeded } from '../../domain/kernel/decider.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { type FoldSource, hashOf, isLinked, UnreadableStream } from './streamFold.ts';
 
 /** Rounds of reading: a refund finds its sale, and a sale its refunds. More would never end. */

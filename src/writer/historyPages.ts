@@ -1,7 +1,8 @@
 import type { HistoryPage } from '../../domain/kernel/history.ts';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { Json } from '../../domain/kernel/json.ts';
-import type { Snapshot, SnapshotStore } from '../../domain/ports/log.ts';
+import type { SnapshotStore } from '../../domain/ports/log.ts';
+import type { Snapshot } from '../../domain/kernel/recorded.ts';
 
 /** A page as a snapshot of its own, named by its content. No account has a stream with this character. */
 const pageStream = (stream: string, digest: string): string => `${stream}~${digest.slice(0, 32)}`;

@@ -1,13 +1,8 @@
 import { canonicalJson, type ChainLink, followChain, sha256 } from '../../domain/kernel/chain.ts';
 import type { Codec } from '../../domain/kernel/codec.ts';
 import { knownAt } from '../../domain/eventLog/eventLog.ts';
-import type {
-  EventStore,
-  ExpectedRevision,
-  RecordedEvent,
-  Snapshot,
-  SnapshotStore,
-} from '../../domain/ports/log.ts';
+import type { EventStore, SnapshotStore } from '../../domain/ports/log.ts';
+import type { ExpectedRevision, RecordedEvent, Snapshot } from '../../domain/kernel/recorded.ts';
 import type { EarlierEvents } from '../../domain/kernel/decider.ts';
 import type { HistoryPage } from '../../domain/kernel/history.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';

@@ -4,7 +4,13 @@ import { type Json, jsonIn } from '../../domain/kernel/json.ts';
 import { DETAILS } from '../../domain/billingDetails.ts';
 import type { EventStore, ForgottenTexts, TextSealer, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore, SecretBox } from '../../domain/ports/services.ts';
-import { scopeNameOf, tenantNameOf, tokenOf, tokenParts, withoutTokens } from '../../domain/writtenText.ts';
+import {
+  scopeNameOf,
+  tenantNameOf,
+  tokenOf,
+  tokenParts,
+  withoutTokens,
+} from '../../domain/eventLog/writtenText.ts';
 import { getOrAside } from './setAside.ts';
 
 /** Where texts and the keys of tenants lie: `vault/<tenant>/keys/<key>` and `vault/<tenant>/<scope>/<text>`. */

@@ -3,7 +3,7 @@ import type { AccountCommand } from '../../domain/account/messages.ts';
 import { accountStream } from '../../domain/account/messages.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { memoryEventStore } from '../support/logs/memoryEventStore.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { eventsOf } from '../support/logs/eventLogs.ts';

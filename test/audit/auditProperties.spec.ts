@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { balancesAt } from '../../src/audit/accounts.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { anyCommand } from '../support/money/accountArbitrary.ts';

@@ -1,5 +1,5 @@
 import { decodeAny } from '../../domain/catalogue.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { accountsCheck } from '../../src/audit/accounts.ts';
 import { auditedEvent } from '../../src/audit/auditedEvent.ts';
 import { findingsKept } from '../../src/audit/findings.ts';

@@ -6,7 +6,8 @@ import { categoryOfStream, EVENT_CATALOGUE, type AnyEvent } from '../../domain/c
 import { CHAIN_START, type ChainLink } from '../../domain/kernel/chain.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
-import type { EventFeed, FeedItem, RecordedEvent } from '../../domain/ports/log.ts';
+import type { EventFeed, FeedItem } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { encodeEvents } from '../../src/writer/append.ts';
 import { charge, hold, meta, NOW, receive, sell } from '../support/money/moneyCommands.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { NewEvent } from '../../domain/ports/log.ts';
+import type { NewEvent } from '../../domain/kernel/recorded.ts';
 import type { Finding } from '../../src/doctor/doctor.ts';
 import { runCommand, type Ran } from '../support/quireCommand.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';

@@ -5,7 +5,7 @@ import { CLOSED_SUMS, monthAfter } from '../../domain/books.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { DEFAULT_JOURNAL, entryKindOf, linesOf, pairsOf } from '../../domain/journal.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { foldMargin } from '../../projections/margin.ts';
 import { deferredIn } from '../../projections/marginFlows.ts';
 import { foldPayments, type PaymentLine, paymentLines } from '../../projections/paymentLines.ts';

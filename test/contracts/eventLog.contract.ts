@@ -5,9 +5,8 @@ import {
   type AppendResult,
   type EventFeed,
   type EventStore,
-  type NewEvent,
-  type RecordedEvent,
 } from '../../domain/ports/log.ts';
+import type { NewEvent, RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { eventText, SERVER_APPEND_BYTES_MAX } from '../../domain/kernel/chain.ts';
 import { LOG_STREAM, SEALS_STREAM, SNAPSHOT_CATEGORY, isHidden, isOwn } from '../../domain/kernel/json.ts';
 import { eventAt, identityOf } from '../../domain/eventLog/eventLog.ts';

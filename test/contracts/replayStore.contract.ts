@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { REPLAY_STORE_DDL, replayStore } from '../../adapters/sqlTables.ts';
-import type { Witness } from '../../domain/eventLog/witness.ts';
+import type { Witness } from '../../domain/kernel/witness.ts';
 import type { ReplayScope, ReplayStore } from '../../domain/ports/services.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 

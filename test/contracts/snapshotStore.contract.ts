@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import {
   type EventFeed,
   type EventStore,
-  type Snapshot,
   SNAPSHOT_BYTES_MAX,
   type SnapshotStore,
 } from '../../domain/ports/log.ts';
+import type { Snapshot } from '../../domain/kernel/recorded.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { adjustment } from '../support/money/accountCommands.ts';
 import { batchOf, taken, until } from '../support/logs/eventLogProbe.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { categoryOfStream, decodeAny, EVENT_CATALOGUE } from '../../domain/catalogue.ts';
 import { verifyChain } from '../../domain/kernel/chain.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 
 /** From the compiled spec to the sources. */
 const FOLDER = new URL('../../../test/golden/', import.meta.url);

@@ -20,7 +20,7 @@ import {
   minorUnitDigits,
   parseDecimal,
 } from '../../domain/kernel/amounts.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 
 const anyJson = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 }) as fc.Arbitrary<Json>;

@@ -6,7 +6,7 @@ import { parquetReadObjects } from 'hyparquet';
 import Papa from 'papaparse';
 import { monthBounds } from '../../domain/books.ts';
 import { DEFAULT_JOURNAL, type JournalSettings } from '../../domain/journal.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { deferredIn, marginFlows, type CurrencyFlows } from '../../projections/marginFlows.ts';
 import { paymentSums } from '../../projections/payments.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { LOG_STREAM, SEALS_STREAM } from '../../domain/kernel/json.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
 import type { Generation } from '../../projections/engine/registry.ts';
-import { witnessOf } from '../../domain/eventLog/witness.ts';
+import { witnessOf } from '../../domain/kernel/witness.ts';
 import { textOfWitness, witnessAt } from '../../projections/engine/arrivals.ts';
 import { memoryLog, type MemoryLog } from '../support/logs/memoryLog.ts';
 import { propertyRuns } from '../../engine/test/support/properties.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { systemTimers } from '../../adapters/local/local.ts';
-import { seenEvents, type SeenEvents, witnessOf } from '../../domain/eventLog/witness.ts';
+import { seenEvents, type SeenEvents, witnessOf } from '../../domain/kernel/witness.ts';
 import { LOG_STREAM } from '../../domain/kernel/json.ts';
 import { logWatch, type LogWatch } from '../../projections/engine/divergence.ts';
 import type { Sql } from '../../projections/engine/ports.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { usageStatsRows } from '../../src/audit/expectedUsage.ts';
 import { dayEndIn, dayIn, dayStartIn } from '../../domain/kernel/timeZones.ts';
-import { sortedTags, type Tags } from '../../domain/tags.ts';
+import { sortedTags, type Tags } from '../../domain/kernel/tags.ts';
 import { propertyRuns, prove } from '../../engine/test/support/properties.ts';
 import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf } from '../../projections/engine/table.ts';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { metricsReference } from '../../src/reference/metricsReference.ts';
 import { inventoryRules, ruleOf, textInEvents, textInTables } from '../../src/reference/personalData.ts';
-import { writtenMembers } from '../../domain/writtenText.ts';
+import { writtenMembers } from '../../domain/eventLog/writtenText.ts';
 import inventory from '../../src/reference/personalData.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

@@ -6,7 +6,7 @@ import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { account } from '../../domain/account/account.ts';
 import { accountStream } from '../../domain/account/messages.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
-import type { Snapshot } from '../../domain/ports/log.ts';
+import type { Snapshot } from '../../domain/kernel/recorded.ts';
 import { accountCodec, accountSnapshots, type AccountWriter } from '../../src/writer/accountWriter.ts';
 import { foldForward, nothingYet, snapshotOf } from '../../src/writer/streamFold.ts';
 import { contextOver } from '../../src/service/container.ts';

@@ -2,9 +2,9 @@ import { evolve, NEW_ACCOUNT, type AccountState } from '../../domain/account/sta
 import { decodeAny } from '../../domain/catalogue.ts';
 import { auditedEvent } from '../../src/audit/auditedEvent.ts';
 import { usageStatsRows } from '../../src/audit/expectedUsage.ts';
-import { tokenParts, tokensIn } from '../../domain/writtenText.ts';
+import { tokenParts, tokensIn } from '../../domain/eventLog/writtenText.ts';
 import { artifactKeyOf, type ArtifactPublished } from '../../domain/deployment.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { resultKeyOf, type StoredResult } from '../../src/commands/storedResult.ts';
 import { accountCodec } from '../../src/writer/accountWriter.ts';

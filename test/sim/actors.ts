@@ -1,7 +1,7 @@
 import type { DisputeStatus } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import { documentIdOfOperation } from '../../domain/operation.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { Order, Standing } from './book.ts';
 import { tagsWith } from './env.ts';
 import type { Told } from './told.ts';

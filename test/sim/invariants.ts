@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AccountEventOf } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/ports.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
 import { PARTS, resultOf } from './process.ts';

@@ -1,5 +1,5 @@
 import { runIdOfBatch } from '../../domain/evaluation.ts';
-import { NO_END } from '../../domain/leased.ts';
+import { NO_END } from '../../domain/account/messages.ts';
 import type { abandonedWorkBefore } from '../../projections/usageEvents.ts';
 import type { DeliveryRow } from '../../projections/webhookRows.ts';
 import type { prunableDeliveries } from '../../projections/webhooks.ts';

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type EventFeed, LogUnavailable, type RecordedEvent } from '../../domain/ports/log.ts';
+import { type EventFeed, LogUnavailable } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { ownEventsIn } from '../../src/audit/chains.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { type CopiedLog as Copied, copyLog, OtherLog } from '../../src/backup/copyLog.ts';

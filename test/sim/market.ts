@@ -1,7 +1,7 @@
 import { type BooksEventOf, CLOSED_SUMS, monthBounds } from '../../domain/books.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { openedLog } from '../../src/commands/sealing.ts';
 import { publishBillingConfig, referenceData, setRate } from '../../src/commands/reference.ts';
 import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';

@@ -1,20 +1,17 @@
-import { markOf, seenEvents, type SeenEvents, type Witness } from '../../domain/eventLog/witness.ts';
+import { markOf, seenEvents, type SeenEvents, type Witness } from '../../domain/kernel/witness.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import { canonicalJson, isHidden, isLeftOut } from '../../domain/kernel/json.ts';
 import {
   type AppendResult,
   type EventStore,
-  type ExpectedRevision,
   type FeedItem,
   type FeedOptions,
   type KnownLog,
   LogUnavailable,
-  type NewEvent,
   type ReadOptions,
-  type RecordedEvent,
-  type Snapshot,
   type SnapshotStore,
 } from '../../domain/ports/log.ts';
+import type { ExpectedRevision, NewEvent, RecordedEvent, Snapshot } from '../../domain/kernel/recorded.ts';
 import type {
   ListedObject,
   ObjectStore,

@@ -1,11 +1,6 @@
 import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
-import {
-  type FeedItem,
-  type FeedOptions,
-  type KnownLog,
-  LogUnavailable,
-  type RecordedEvent,
-} from '../../domain/ports/log.ts';
+import { type FeedItem, type FeedOptions, type KnownLog, LogUnavailable } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
 import { dumpReadModel } from '../../projections/engine/building.ts';
 import type { ProjectedEvent, Sql, SqlTx, Timers } from '../../projections/engine/ports.ts';

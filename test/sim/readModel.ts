@@ -1,8 +1,8 @@
 import type { Leaving } from '../../src/commands/money/transfers.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
-import { witnessOf } from '../../domain/eventLog/witness.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import { witnessOf } from '../../domain/kernel/witness.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { textOfWitness } from '../../projections/engine/arrivals.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/ports.ts';
 import type { DeliveryRow, WebhookRow } from '../../projections/webhookRows.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decodeAny } from '../../domain/catalogue.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { dumpReadModel } from '../../projections/engine/building.ts';
 import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf, type Projector } from '../../projections/engine/table.ts';

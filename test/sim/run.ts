@@ -1,5 +1,5 @@
 import { sha256 } from '../../domain/kernel/chain.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { WebhookAnswer } from '../../domain/ports/services.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { CopiedLog as Copied } from '../../src/backup/copyLog.ts';
 import type { Shared } from './ports.ts';

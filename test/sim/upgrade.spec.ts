@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { runWorld, type Former } from './run.ts';
 import { SMALL } from './smallWorlds.ts';
 

@@ -1,6 +1,6 @@
 import { uploadKeyOf, documentIdOfKey, UPLOADS_PREFIX } from '../../domain/document.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
-import { withoutTexts } from '../../domain/writtenText.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
+import { withoutTexts } from '../../domain/eventLog/writtenText.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { aesSecretBox } from '../../adapters/local/local.ts';
 import { textVault } from '../../src/writer/vault.ts';

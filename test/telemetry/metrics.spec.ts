@@ -1,7 +1,7 @@
 import { NO_TRACER } from '../../domain/ports/log.ts';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { seenEvents } from '../../domain/eventLog/witness.ts';
+import { seenEvents } from '../../domain/kernel/witness.ts';
 import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import {

@@ -8,7 +8,7 @@ import { categoryOfStream, EVENT_CATALOGUE, type AnyEvent } from '../../domain/c
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { CHAIN_START, deterministicEventId, type ChainLink } from '../../domain/kernel/chain.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import type { NewEvent } from '../../domain/ports/log.ts';
+import type { NewEvent } from '../../domain/kernel/recorded.ts';
 import { encodeEvents } from '../../src/writer/append.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { publications, tradeOnce, type Trade } from './trades.ts';

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../domain/ports/log.ts';
+import type { NewEvent } from '../../domain/kernel/recorded.ts';
 import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
 import type { Parts } from '../../src/service/parts.ts';
 

@@ -13,9 +13,9 @@ import { extract } from '../../engine/extraction/extract.ts';
 import { validate } from '../../engine/extraction/schema/validation.ts';
 import { GENERATOR_NAMES, type Generator } from '../../engine/ports/why.ts';
 import { proposalFor } from '../../engine/extraction/schema/proposal.ts';
-import { unpacked } from '../../engine/isolation/children/packing.ts';
+import { unpacked } from '../../engine/document/packing.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../engine/isolation/documentWorkers.ts';
-import type { LocalArtifact } from '../../engine/learning/artifact.ts';
+import type { LocalArtifact } from '../../engine/ports/artifacts.ts';
 import { extractTaught } from '../../engine/learning/extractWith.ts';
 import {
   CORPUS,

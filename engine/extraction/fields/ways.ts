@@ -1,5 +1,5 @@
 import { asObject, listOf, type Json, type JsonObject } from '../../kernel/json.ts';
-import { resolveLocal } from '../schema/schemaReference.ts';
+import { resolveLocal } from '../../kernel/schemaReference.ts';
 
 /** One way to read a schema: without references and alternatives, and with the schemas that it was met in. */
 export interface Way {

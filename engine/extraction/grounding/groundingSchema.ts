@@ -1,4 +1,4 @@
-import { resolveLocal } from '../schema/schemaReference.ts';
+import { resolveLocal } from '../../kernel/schemaReference.ts';
 import { asObject, listOf, type JsonObject } from '../../kernel/json.ts';
 
 /** The schemas that speak about one place of a value: its own and those of every way it may take. */

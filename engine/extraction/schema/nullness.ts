@@ -1,5 +1,5 @@
 import { asObject, isList, listOf, type JsonObject } from '../../kernel/json.ts';
-import { resolveLocal } from './schemaReference.ts';
+import { resolveLocal } from '../../kernel/schemaReference.ts';
 
 /** Whether a schema admits null: because it says so, because nothing speaks against it, or not at all. */
 export type Nullness = 'said' | 'unsaid' | 'no';

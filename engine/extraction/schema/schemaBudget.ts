@@ -1,5 +1,5 @@
 import { HOLDING, partsUnder, shownPath, type Part, type Unknowns } from './schemaParts.ts';
-import { resolveLocal } from './schemaReference.ts';
+import { resolveLocal } from '../../kernel/schemaReference.ts';
 import { isObject } from '../../kernel/json.ts';
 import { remembered } from '../../kernel/once.ts';
 

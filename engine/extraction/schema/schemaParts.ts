@@ -1,4 +1,4 @@
-import { resolveLocal } from './schemaReference.ts';
+import { resolveLocal } from '../../kernel/schemaReference.ts';
 import { memberPointer, isObject } from '../../kernel/json.ts';
 
 export type Unknowns = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { memberPointer, isObject, type JsonObject } from '../../kernel/json.ts';
 import { faultInExpanded, type SchemaFault } from './schemaBudget.ts';
 import { schemasIn, shownPath, type PlacedSchema, type Unknowns } from './schemaParts.ts';
-import { resolveLocal } from './schemaReference.ts';
+import { resolveLocal } from '../../kernel/schemaReference.ts';
 
 /** Bytes of the schema's JSON. */
 export const SCHEMA_BYTES_MAX = 256 * 1024;

@@ -1,4 +1,3 @@
-import type { PageRanks } from '../../models/byModel/pageRanks.ts';
 import type {
   Inspection,
   ParseFailure,
@@ -7,7 +6,14 @@ import type {
   RenderForm,
   RenderResult,
 } from '../../ports/documentParser.ts';
-import type { GroundedValue, NoObject, PageReading, PicturesResult } from '../../ports/documentTools.ts';
+import type {
+  GroundedValue,
+  NoObject,
+  PageReading,
+  PicturesResult,
+  PageRanks,
+  ScoredAnswer,
+} from '../../ports/documentTools.ts';
 import type {
   ExtractionResult,
   SchemaCheck,
@@ -15,11 +21,10 @@ import type {
   ValueCitation,
 } from '../../ports/extractionEngine.ts';
 import type { LearningResult, LearningTask } from '../../ports/training.ts';
-import type { LocalArtifact } from '../../learning/artifact.ts';
+import type { LocalArtifact } from '../../ports/artifacts.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { LayoutTraits } from '../../layout/layoutPages.ts';
 import type { RecognitionWish } from '../../recognition/engines.ts';
-import type { ScoredAnswer } from '../../learning/scoring/feedback.ts';
 
 /** What is known of a file that a job reads. */
 export interface FileFacts extends RecognitionWish {

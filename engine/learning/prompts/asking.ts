@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import type { ScoredAnswer } from '../scoring/feedback.ts';
+import type { ScoredAnswer } from '../../ports/documentTools.ts';
 import type { ModelProviders, ModelRequest } from '../../ports/modelProvider.ts';
 import type { LlmTrainingContext, LlmTrainingWork } from '../../ports/training.ts';
 import { failedBy, ProviderFailed } from './failures.ts';

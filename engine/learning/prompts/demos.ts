@@ -1,6 +1,7 @@
 import type { LlmExample } from '../../ports/training.ts';
-import { DEMO_CHARACTERS_MAX, DEMOS_MAX, type LlmDemo } from './llmArtifact.ts';
-import { UNTRAINED, type LearnedPrompt } from './learned.ts';
+import { DEMO_CHARACTERS_MAX, DEMOS_MAX } from './llmArtifact.ts';
+import { UNTRAINED } from '../../models/learnedPrompt.ts';
+import type { LearnedPrompt, LlmDemo } from '../../ports/artifacts.ts';
 import type { Scoreboard } from './scoreboard.ts';
 
 /** From so much of a document read rightly on, it shows how to read others. */

@@ -17,7 +17,6 @@ const jsonObject = z.record(z.string(), z.json()).transform((value) => value as 
 
 /** A whole document, short enough to be shown, and what is to be read in it. */
 const demo = z.strictObject({ text: z.string().max(DEMO_CHARACTERS_MAX), answer: jsonObject });
-export type LlmDemo = z.output<typeof demo>;
 
 /** What a model learned from examples: plain JSON. Demos hold the text of documents. */
 export const llmArtifact = z.strictObject({

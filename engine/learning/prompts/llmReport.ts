@@ -1,8 +1,8 @@
-import type { FieldScore } from '../scoring/fieldScore.ts';
+import type { FieldScore } from '../../ports/training.ts';
 import { rounded } from '../scoring/bootstrap.ts';
-import type { ScoredAnswer } from '../scoring/feedback.ts';
+import type { ScoredAnswer, Counts } from '../../ports/documentTools.ts';
 import type { LlmArtifact } from './llmArtifact.ts';
-import { added, f1, NONE, type Counts } from '../scoring/scoring.ts';
+import { added, f1, NONE } from '../scoring/scoring.ts';
 
 /** F1 over all leaves of these answers, 0 to 1. */
 export const totalOf = (answers: readonly ScoredAnswer[]): number =>

@@ -1,11 +1,12 @@
 import { nameOfModel } from '../../ports/modelProvider.ts';
-import { UNTRAINED, type LearnedPrompt } from './learned.ts';
+import { UNTRAINED } from '../../models/learnedPrompt.ts';
+import type { LearnedPrompt } from '../../ports/artifacts.ts';
 import type { LlmTrainer, TrainingOutcome } from '../../ports/training.ts';
 import { schemaHash } from '../artifact.ts';
 import { LLM_ENGINE_VERSION, LLM_PROMPT_VERSION, llmArtifactText, type LlmArtifact } from './llmArtifact.ts';
 import { reportOfPrompts, totalOf } from './llmReport.ts';
 import { fewestMetricCalls, llmSplit, MINIBATCH, type LlmSplit } from './llmSplit.ts';
-import type { ScoredAnswer } from '../scoring/feedback.ts';
+import type { ScoredAnswer } from '../../ports/documentTools.ts';
 import type { LlmTrainerDeps, Training } from './asking.ts';
 import { searchByGepa } from './axGepa.ts';
 import { bootstrapped } from './demos.ts';

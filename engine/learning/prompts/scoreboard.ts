@@ -1,6 +1,7 @@
-import { withLearned, type LearnedPrompt } from './learned.ts';
+import { withLearned } from '../../models/learnedPrompt.ts';
+import type { LearnedPrompt } from '../../ports/artifacts.ts';
 import { extractionTurnV1 } from '../../models/prompts.ts';
-import type { ScoredAnswer } from '../scoring/feedback.ts';
+import type { ScoredAnswer } from '../../ports/documentTools.ts';
 import { asked, type Training } from './asking.ts';
 import { SearchEnded } from './failures.ts';
 import { remembered } from '../../kernel/once.ts';

@@ -1,4 +1,5 @@
-import { added, f1, NONE, type Counts } from './scoring.ts';
+import { added, f1, NONE } from './scoring.ts';
+import type { Counts } from '../../ports/documentTools.ts';
 import { seeded } from '../seeded.ts';
 
 const RESAMPLES = 1_000;

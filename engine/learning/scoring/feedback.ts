@@ -1,27 +1,7 @@
 import { asObject, ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { ScoredAnswer, ScoredLeaf, Counts } from '../../ports/documentTools.ts';
 import { isEmpty, sameValue } from './agreement.ts';
-import { compared, f1, type Compared, type Counts } from './scoring.ts';
-
-/** A leaf that was expected or said. */
-export interface ScoredLeaf {
-  /** With `*` for places in lists. */
-  readonly path: string;
-  readonly counts: Counts;
-  /** Where it stands in the answer, a JSON Pointer; null where the answer has no such place. */
-  readonly at: string | null;
-  /** What was wrong, as JSON, of bounded length; null: nothing. Left out where it is right. */
-  readonly wrong?: { readonly expected: string | null; readonly got: string | null };
-}
-
-/** How an answer compares with what was expected. */
-export interface ScoredAnswer {
-  readonly counts: Counts;
-  /** F1, 0 to 1. */
-  readonly score: number;
-  readonly leaves: readonly ScoredLeaf[];
-  /** A line for each field that is wrong; empty where all is right. */
-  readonly feedback: readonly string[];
-}
+import { compared, f1, type Compared } from './scoring.ts';
 
 const LINES_MAX = 20;
 const VALUE_CHARACTERS_MAX = 300;

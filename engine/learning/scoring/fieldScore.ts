@@ -5,10 +5,3 @@ export const score = z.number().min(0).max(1);
 
 /** How one field fared before and after training. */
 export const fieldScore = z.strictObject({ path: z.string(), baseline: score, best: score });
-export type FieldScore = z.output<typeof fieldScore>;
-
-/** How far training has come. */
-export interface Progress {
-  readonly metric_calls: number;
-  readonly max_metric_calls: number;
-}

@@ -1,13 +1,7 @@
 import { memberPointer, asObject, ownMember, type Json } from '../../kernel/json.ts';
 import { isEmpty, sameValue, squeezed } from './agreement.ts';
 import { bestPairs } from '../../kernel/assignment.ts';
-
-/** Leaves that were right, leaves that were wrong or too many, leaves that are missing. */
-export interface Counts {
-  readonly tp: number;
-  readonly fp: number;
-  readonly fn: number;
-}
+import type { Counts } from '../../ports/documentTools.ts';
 
 export const NONE: Counts = { tp: 0, fp: 0, fn: 0 };
 export const added = (a: Counts, b: Counts): Counts => ({

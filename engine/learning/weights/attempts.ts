@@ -1,5 +1,5 @@
 import type { Json } from '../../kernel/json.ts';
-import type { Counts } from '../scoring/scoring.ts';
+import type { Counts } from '../../ports/documentTools.ts';
 import { NEVER, type Gate, type Side } from './sides.ts';
 import { isRefused, type Following, type Opinion } from './leafModel.ts';
 import { trustIn, type Trial, type Trust } from './trust.ts';

@@ -1,6 +1,7 @@
 import { documentFolds, layoutFolds, type Fold } from '../scoring/folds.ts';
 import { asUnknown, fit, isKnown, layoutsOf, said, type Example, type Model } from '../rounds.ts';
-import { added, f1, NONE, type Counts } from '../scoring/scoring.ts';
+import { added, f1, NONE } from '../scoring/scoring.ts';
+import type { Counts } from '../../ports/documentTools.ts';
 import { countsOf, type Target } from '../targets.ts';
 import { followedFrom, tallied, tallyOf, type Attempt, type Sides } from './attempts.ts';
 import { NEVER, type Gate } from './sides.ts';

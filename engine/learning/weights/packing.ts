@@ -1,4 +1,5 @@
-import { signatureOf, type LocalArtifact } from '../artifact.ts';
+import { signatureOf } from '../artifact.ts';
+import type { LocalArtifact } from '../../ports/artifacts.ts';
 import { isSpeaking, type Gate, type Side } from './sides.ts';
 import { PRIOR } from './regression.ts';
 import type { Model } from '../rounds.ts';

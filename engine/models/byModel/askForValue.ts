@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PackedDocument } from '../../document/document.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { sha256 } from '../../kernel/canonicalJson.ts';
-import { UNTRAINED, withLearned } from '../../learning/prompts/learned.ts';
+import { UNTRAINED, withLearned } from '../learnedPrompt.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
 import {

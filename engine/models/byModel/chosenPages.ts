@@ -1,4 +1,4 @@
-import type { PageRanks, RankedField } from './pageRanks.ts';
+import type { PageRanks, RankedField } from '../../ports/documentTools.ts';
 
 /** A value that stands on a page: found by the engine, or by a model and then grounded. */
 export interface Standing {

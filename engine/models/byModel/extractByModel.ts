@@ -5,12 +5,11 @@ import { eachOf, inRounds, limitsOf, type Running } from './modelWorkDeps.ts';
 import { nameOfModel, type ModelAccess, type ModelTurn } from '../../ports/modelProvider.ts';
 import { extractionTurnV2 } from '../prompts.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
-import type { GroundedValue } from '../../ports/documentTools.ts';
+import type { GroundedValue, PageRanks } from '../../ports/documentTools.ts';
 import type { ModelFailed, ModelExtractionResult, Showing } from '../../ports/modelWork.ts';
 import { mergedAnswers, relaxedSchema } from './answers.ts';
 import { askForValue } from './askForValue.ts';
 import { CHOICE_FROM_PAGES, firstPages, nextPages, type Standing } from './chosenPages.ts';
-import type { PageRanks } from './pageRanks.ts';
 import { partsOf, partsOfPages, type ShownDocument, type Showable } from './shownDocument.ts';
 
 /** A value that the local engine found, as a model is told of it, and where it stands. */

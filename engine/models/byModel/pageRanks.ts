@@ -1,35 +1,11 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { PageRanks, RankedField } from '../../ports/documentTools.ts';
 
 /** A page of a document's text, as models are shown it. */
 export interface TextPage {
   /** From 1. */
   readonly page: number;
   readonly text: string;
-}
-
-/** A field that is asked for, and the pages that speak of it. A list with all that is in it is one field. */
-export interface RankedField {
-  /** JSON Pointer into an answer. */
-  readonly path: string;
-  readonly isList: boolean;
-  /** An answer without it does not fit the schema. */
-  readonly isRequired: boolean;
-  /** The best first. */
-  readonly pages: readonly number[];
-}
-
-/** Which pages of a document speak of what. */
-export interface PageRanks {
-  readonly pages: readonly {
-    readonly page: number;
-    /** Characters of its text. */
-    readonly characters: number;
-    /** Pages of one look have one number: the same words over and over, whatever the figures. */
-    readonly look: number;
-    /** Most of it is rows of tables or short lines: names, signatures, addresses, no prose. */
-    readonly isRecords: boolean;
-  }[];
-  readonly fields: readonly RankedField[];
 }
 
 const PAGE_MARK = /^<!-- page (\d+) -->$/gm;

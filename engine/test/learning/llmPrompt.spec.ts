@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { UNTRAINED, withLearned } from '../../learning/prompts/learned.ts';
+import { UNTRAINED, withLearned } from '../../models/learnedPrompt.ts';
 import { EXTRACTION_SYSTEM_V1, reflectionTurnV1 } from '../../models/prompts.ts';
 import { scoredAnswer } from '../../learning/scoring/feedback.ts';
 import { llmArtifactText, readLlmArtifact, type LlmArtifact } from '../../learning/prompts/llmArtifact.ts';

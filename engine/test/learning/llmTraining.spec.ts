@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { withLearned } from '../../learning/prompts/learned.ts';
+import { withLearned } from '../../models/learnedPrompt.ts';
 import { readLlmArtifact } from '../../learning/prompts/llmArtifact.ts';
 import { answers } from '../support/scriptedProvider/steps.ts';
 import {

@@ -12,7 +12,7 @@ import { budgetAt, budgetIn, type BudgetState } from '../../../domain/account/bu
 import type { AccountState } from '../../../domain/account/state.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import type { Clock } from '../../../domain/ports/log.ts';
-import { TAG_NAME, TAG_VALUE_MAX } from '../../../domain/tags.ts';
+import { TAG_NAME, TAG_VALUE_MAX } from '../../../domain/kernel/tags.ts';
 import type { ReadYourWrites } from '../../queries/queries.ts';
 import { type AnyRequest, KEPT_A_DAY, routesOver } from '../../server/routes.ts';
 import type { AccountWriter } from '../../writer/accountWriter.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dayEndIn, dayIn, dayStartIn } from '../../../domain/kernel/timeZones.ts';
-import { TAG_NAME, type Tags } from '../../../domain/tags.ts';
+import { TAG_NAME, type Tags } from '../../../domain/kernel/tags.ts';
 import { totalsOf } from '../../../projections/usage.ts';
 import { type Pivot, PIVOT_GROUPS, PIVOT_ROWS_MAX, TAG_VALUES_MAX } from '../../../projections/usageStats.ts';
 import type { Queries } from '../../queries/queries.ts';

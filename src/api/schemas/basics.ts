@@ -2,7 +2,7 @@ import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { minorUnitDigits } from '../../../domain/kernel/amounts.ts';
 import { actor } from '../../../domain/kernel/decider.ts';
-import { sortedTags, TAG_NAME, TAG_VALUE_MAX, TAGS_MAX } from '../../../domain/tags.ts';
+import { sortedTags, TAG_NAME, TAG_VALUE_MAX, TAGS_MAX } from '../../../domain/kernel/tags.ts';
 import { dayEndIn, dayStartIn, isTimeZone, timeZoneNames } from '../../../domain/kernel/timeZones.ts';
 import type { Page, RowPage } from '../../../projections/engine/query.ts';
 import type { Queries } from '../../queries/queries.ts';

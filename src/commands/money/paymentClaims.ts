@@ -15,7 +15,8 @@ import {
   type RefundCredits,
   type ReverseRefund,
 } from '../../../domain/account/messages.ts';
-import type { Clock, EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
+import type { Clock, EventStore } from '../../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
 import { stateIn, UnreadableStream } from '../../writer/streamFold.ts';
 import { account, type AccountKind } from '../../../domain/account/account.ts';
 import { type AccountState, paymentAt, refundAt } from '../../../domain/account/state.ts';

@@ -8,7 +8,8 @@ import {
 } from '../../../domain/account/messages.ts';
 import { paymentAt } from '../../../domain/account/state.ts';
 import type { PaymentClaim } from '../../../domain/payment.ts';
-import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
 import { accountCodec, type AccountWriter, askAccount } from '../../writer/accountWriter.ts';
 import { stateIn } from '../../writer/streamFold.ts';
 import {

@@ -9,7 +9,8 @@ import {
   type RefundCredits,
 } from '../../../domain/account/messages.ts';
 import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
-import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
 import { accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
 import { payments, type PaymentResult } from '../../../src/commands/money/payments.ts';
 import { adjustment, charge, metaOf, NOW, refund, sale } from '../../support/money/accountCommands.ts';

@@ -5,7 +5,7 @@ import { aesSecretBox } from '../../../adapters/local/local.ts';
 import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
 import type { FeedItem } from '../../../domain/ports/log.ts';
 import type { ObjectStore } from '../../../domain/ports/services.ts';
-import { tokenOf } from '../../../domain/writtenText.ts';
+import { tokenOf } from '../../../domain/eventLog/writtenText.ts';
 import { evaluationSets } from '../../../src/commands/evaluations.ts';
 import { sweepTexts } from '../../../src/worker/textSweeping.ts';
 import { textVault } from '../../../src/writer/vault.ts';

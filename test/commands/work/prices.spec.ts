@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventFeed, EventStore } from '../../../domain/ports/log.ts';
 import { activeBillingConfig } from '../../../domain/billingConfig.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
-import { NO_END } from '../../../domain/leased.ts';
+import { NO_END } from '../../../domain/account/messages.ts';
 import { runAudit } from '../../../src/audit/runAudit.ts';
 import { publishBillingConfig, referenceData, setRate } from '../../../src/commands/reference.ts';
 import { openedLog } from '../../../src/commands/sealing.ts';

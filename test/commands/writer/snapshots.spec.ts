@@ -5,7 +5,7 @@ import { account } from '../../../domain/account/account.ts';
 import { accountStream } from '../../../domain/account/messages.ts';
 import { canonicalJson, sha256 } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { Snapshot } from '../../../domain/ports/log.ts';
+import type { Snapshot } from '../../../domain/kernel/recorded.ts';
 import {
   accountCodec,
   accountFromJson,

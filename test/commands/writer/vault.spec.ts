@@ -3,7 +3,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { aesSecretBox } from '../../../adapters/local/local.ts';
 import type { ObjectStore } from '../../../domain/ports/services.ts';
-import { tokensIn, withQuotedTokens, withWritten, withoutTokens } from '../../../domain/writtenText.ts';
+import {
+  tokensIn,
+  withQuotedTokens,
+  withWritten,
+  withoutTokens,
+} from '../../../domain/eventLog/writtenText.ts';
 import { rotateVaultKeys, signedInAs, textVault } from '../../../src/writer/vault.ts';
 
 type Kept = Pick<ObjectStore, 'get' | 'put' | 'remove' | 'list'> & {

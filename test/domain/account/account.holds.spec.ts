@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { account } from '../../../domain/account/account.ts';
 import { CLOSED_OPERATIONS_MAX } from '../../../domain/account/state.ts';
 import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
-import { NO_END } from '../../../domain/leased.ts';
+import { NO_END } from '../../../domain/account/messages.ts';
 import {
   adjust,
   hold,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { eventCodec, UndecodableEvent } from '../../../domain/kernel/codec.ts';
 import { event } from '../../../domain/kernel/decider.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { RecordedEvent } from '../../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
 
 /** Version 3 of a page count. Version 1 said `count` as text, version 2 as a number. */
 const pagesCounted = event('PagesCounted', { pages: z.number().int(), counted_by: z.string() });

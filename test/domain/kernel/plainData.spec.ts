@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { decodeAny } from '../../../domain/catalogue.ts';
 import { canonicalJson, type Json, type JsonObject, storableJson } from '../../../domain/kernel/json.ts';
 import { UndecodableEvent } from '../../../domain/kernel/codec.ts';
-import { isPlainData, plainTypes } from '../../../domain/eventLog/plain.ts';
-import type { RecordedEvent } from '../../../domain/ports/log.ts';
+import { isPlainData, plainTypes } from '../../../domain/plainEvents.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
 
 /** From the compiled spec to the sources. */
 const FOLDER = new URL('../../../../test/golden/', import.meta.url);

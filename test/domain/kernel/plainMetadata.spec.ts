@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { canonicalJson, type JsonObject } from '../../../domain/kernel/json.ts';
 import { eventMetadata } from '../../../domain/kernel/decider.ts';
-import { plainMetadata } from '../../../domain/eventLog/plain.ts';
+import { plainMetadata } from '../../../domain/plainEvents.ts';
 
 const HASH = 'a1'.repeat(32);
 const metadata = {

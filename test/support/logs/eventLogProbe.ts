@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { EventFeed, FeedItem, FeedOptions, NewEvent, RecordedEvent } from '../../../domain/ports/log.ts';
+import type { EventFeed, FeedItem, FeedOptions } from '../../../domain/ports/log.ts';
+import type { NewEvent, RecordedEvent } from '../../../domain/kernel/recorded.ts';
 
 const DEADLINE_MS = 60_000;
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
 import { verifyChain } from '../../../domain/kernel/chain.ts';
-import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 
 /** A log for one spec, and how to be rid of it. */

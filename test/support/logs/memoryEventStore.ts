@@ -1,11 +1,5 @@
-import type {
-  AppendResult,
-  EventStore,
-  ExpectedRevision,
-  NewEvent,
-  ReadOptions,
-  RecordedEvent,
-} from '../../../domain/ports/log.ts';
+import type { AppendResult, EventStore, ReadOptions } from '../../../domain/ports/log.ts';
+import type { ExpectedRevision, NewEvent, RecordedEvent } from '../../../domain/kernel/recorded.ts';
 
 /**
  * What to do with the next append. `commit_then_silence`, `silence`: no answer ever, with or without the

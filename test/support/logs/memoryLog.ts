@@ -1,11 +1,6 @@
 import { isHidden, isLeftOut, type JsonObject } from '../../../domain/kernel/json.ts';
-import {
-  type FeedItem,
-  type FeedOptions,
-  type KnownLog,
-  LogUnavailable,
-  type RecordedEvent,
-} from '../../../domain/ports/log.ts';
+import { type FeedItem, type FeedOptions, type KnownLog, LogUnavailable } from '../../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
 
 /** A log in memory, with faults to switch on. Positions have gaps, as a shared log's have. */
 export interface MemoryLog extends KnownLog {

@@ -1,4 +1,5 @@
-import type { Snapshot, SnapshotStore } from '../../../domain/ports/log.ts';
+import type { SnapshotStore } from '../../../domain/ports/log.ts';
+import type { Snapshot } from '../../../domain/kernel/recorded.ts';
 
 /** Snapshots in memory, by stream. */
 export const memorySnapshots = (): SnapshotStore & { readonly kept: Map<string, Snapshot> } => {

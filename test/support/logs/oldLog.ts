@@ -2,7 +2,7 @@ import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
 import { canonicalJson, chainHash, eventIdOfHash, eventText } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { EventFeed, TextVault } from '../../../domain/ports/log.ts';
-import { tokensIn, withoutTokens } from '../../../domain/writtenText.ts';
+import { tokensIn, withoutTokens } from '../../../domain/eventLog/writtenText.ts';
 import { everything } from '../../../src/audit/streams.ts';
 
 /**

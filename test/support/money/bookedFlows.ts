@@ -1,5 +1,5 @@
 import { decodeAny } from '../../../domain/catalogue.ts';
-import type { RecordedEvent } from '../../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
 import type { ProjectedEvent } from '../../../projections/engine/ports.ts';
 import { noSums, sumsOf, type TimeRange } from '../../../projections/engine/table.ts';
 import { foldMargin, marginProjector } from '../../../projections/margin.ts';

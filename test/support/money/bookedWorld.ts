@@ -5,7 +5,8 @@ import { BOOKS_STREAM, books, booksEvent, type BooksKind, monthAfter } from '../
 import { categoryOfStream } from '../../../domain/catalogue.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
 import { asCredits, laterBy } from '../../../domain/kernel/amounts.ts';
-import type { EventFeed, EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
+import type { EventFeed, EventStore } from '../../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
 import { flowsIn } from './bookedFlows.ts';
 import { booksCommands, type FigureQueries } from '../../../src/commands/money/books.ts';
 import { accountWriter } from '../../../src/writer/accountWriter.ts';

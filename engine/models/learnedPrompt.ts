@@ -1,10 +1,7 @@
-import { canonicalJson } from '../../kernel/canonicalJson.ts';
-import type { ModelRequest, ModelTurn } from '../../ports/modelProvider.ts';
-import type { LlmArtifact } from './llmArtifact.ts';
-import { EXTRACTION_SYSTEM_V1, extractionTurnV1 } from '../../models/prompts.ts';
-
-/** What of an artifact is shown to a model. */
-export type LearnedPrompt = Pick<LlmArtifact, 'instruction' | 'demos'>;
+import { canonicalJson } from '../kernel/canonicalJson.ts';
+import type { ModelRequest, ModelTurn } from '../ports/modelProvider.ts';
+import type { LearnedPrompt } from '../ports/artifacts.ts';
+import { EXTRACTION_SYSTEM_V1, extractionTurnV1 } from './prompts.ts';
 
 /** Nothing was learned: the prompt as it is. */
 export const UNTRAINED: LearnedPrompt = { instruction: '', demos: [] };

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../kernel/json.ts';
+import type { JsonObject } from './json.ts';
 
 /**
  * The furthest event that this process has read or written over each connection to its log since they were last

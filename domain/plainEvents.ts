@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { currentVersionOf, EVENT_CATALOGUE } from '../catalogue.ts';
-import type { RecordedEvent } from '../ports/log.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import { currentVersionOf, EVENT_CATALOGUE } from './catalogue.ts';
+import type { RecordedEvent } from './kernel/recorded.ts';
+import type { JsonObject } from './kernel/json.ts';
 
 /** The canonical JSON of what a schema allows, or of a part of that, as a pattern. undefined: none that tells it. */
 type Pattern = string | undefined;

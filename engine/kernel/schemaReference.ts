@@ -1,4 +1,4 @@
-import { pointedName } from '../../kernel/json.ts';
+import { pointedName } from './json.ts';
 
 const unescapeToken = (token: string): string => {
   const plain = pointedName(token);

@@ -1,6 +1,6 @@
-import { categoryOf, sha256 } from './kernel/chain.ts';
-import { type Json, jsonIn, type JsonObject } from './kernel/json.ts';
-import type { RecordedEvent } from './ports/log.ts';
+import { categoryOf, sha256 } from '../kernel/chain.ts';
+import { type Json, jsonIn, type JsonObject } from '../kernel/json.ts';
+import type { RecordedEvent } from '../kernel/recorded.ts';
 
 /**
  * Members of events that hold what a tenant's people write: their text is kept beside the log, and the event has a
