@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import type { PagePicture, PicturesResult } from '../ports/documentTools.ts';
-import type { ReceivedFile } from '../isolation/children/jobs.ts';
+import type { ReceivedFile } from './pieces/received.ts';
 import { isBlank } from '../recognition/drawnRules.ts';
 import type { Format } from './pieces/opened.ts';
 import { pdfFileOf } from './pdf/pdfFile.ts';

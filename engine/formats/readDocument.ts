@@ -23,7 +23,7 @@ import { markdownDocument } from './text/markdownDocument.ts';
 import { textDocument } from './text/textDocument.ts';
 import { openedFlow } from './pieces/flow.ts';
 import type { Inspection, ParseFailure, ParseResult } from '../ports/documentParser.ts';
-import type { ReceivedFile } from '../isolation/children/jobs.ts';
+import type { ReceivedFile } from './pieces/received.ts';
 import { sniff, SUPPORTED } from './sniff.ts';
 
 /** How each format is opened. A format without an opener is told apart, and refused. */

@@ -1,13 +1,8 @@
 import process from 'node:process';
 import { fileInHand } from './fileInHand.ts';
 import { workClock } from '../kernel/workClock.ts';
-import {
-  HURRY_AFTER,
-  type ChildMessage,
-  type ReadingTold,
-  type SentJob,
-  type ToldToChild,
-} from './children/jobs.ts';
+import { HURRY_AFTER, type ChildMessage, type SentJob, type ToldToChild } from './children/jobs.ts';
+import type { ReadingTold } from '../formats/pieces/received.ts';
 import { runJob } from './runJob.ts';
 
 /*

@@ -2,7 +2,8 @@ import type { ParseFailure, ParseRequest, ReadResult } from '../ports/documentPa
 import type { PackedDocument } from '../document/document.ts';
 import { pageRanges } from '../document/pages.ts';
 import type { ChildPool, PoolLimits } from './children/childPool.ts';
-import type { Answers, FileFacts, Job, JobFile, JobOutcome, PartsRead } from './children/jobs.ts';
+import type { Answers, Job, JobFile, JobOutcome, PartsRead } from './children/jobs.ts';
+import type { FileFacts } from '../formats/pieces/received.ts';
 
 /** What pictures of text are read with. */
 export type RecognitionMeans = Pick<FileFacts, 'languages' | 'engines'>;

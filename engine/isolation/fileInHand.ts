@@ -1,7 +1,8 @@
 import { openFile, type OpenFile } from '../formats/readDocument.ts';
 import type { OpenedDocument } from '../formats/pieces/opened.ts';
 import { received } from './children/fileBytes.ts';
-import type { Job, ReceivedFile, SentJob } from './children/jobs.ts';
+import type { Job, SentJob } from './children/jobs.ts';
+import type { ReceivedFile } from '../formats/pieces/received.ts';
 
 /** What a child has open of one file, between the jobs of one request. */
 interface Hand {

@@ -12,7 +12,7 @@ import {
   type Unread,
   type WholeJob,
 } from './documentJobs.ts';
-import type { LayoutTraits } from '../layout/layoutPages.ts';
+import type { LayoutTraits } from '../layout/pages/layoutPages.ts';
 import { eachOf } from '../models/byModel/modelWorkDeps.ts';
 import type {
   ExtractionRequest,

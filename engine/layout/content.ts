@@ -91,3 +91,15 @@ export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
+
+/** Grey values of a picture, one byte each. */
+export interface Pixels {
+  readonly data: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A word of a picture: nothing is known of its font but its size. */
+export const recognisedWord = (
+  word: Pick<PlacedWord, 'text' | 'box' | 'size' | 'confidence' | 'readBy'>,
+): PlacedWord => ({ ...word, bold: false, italic: false, mono: false, link: null });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LearningResult, LearningTask } from '../ports/training.ts';
 import { trainLocal } from './train.ts';
-import { unpacked } from '../document/packing.ts';
+import { unpacked } from '../ports/packing.ts';
 
 /** How often progress is told, ms. */
 const TELL_EVERY_MS = 250;

@@ -1,7 +1,6 @@
-import type { PlacedWord } from '../layout/content.ts';
+import { type PlacedWord, recognisedWord } from '../layout/content.ts';
 import { alignedLetters, likeness, lettersIn, type Letter, type Pair } from './letters.ts';
 import type { ReadLine } from './ppocr/readLines.ts';
-import { recognisedWord } from './tesseract.ts';
 
 /** Below this a line was not read. */
 const READ = 0.5;

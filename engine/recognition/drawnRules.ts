@@ -1,11 +1,4 @@
-import { around, type Rule } from '../layout/content.ts';
-
-/** Grey values of a picture, one byte each. */
-export interface Pixels {
-  readonly data: Uint8Array;
-  readonly width: number;
-  readonly height: number;
-}
+import { around, type Pixels, type Rule } from '../layout/content.ts';
 
 const DARK = 150;
 /** A hairline is blurred to grey by a scanner: it is darker by so much than what lies this far to both sides. */

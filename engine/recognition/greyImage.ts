@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from 'sharp';
-import type { Pixels } from './drawnRules.ts';
+import type { Pixels } from '../layout/content.ts';
 
 /** A grey picture without transparency. What density its file claims does not count. */
 export interface GreyImage {

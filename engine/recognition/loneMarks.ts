@@ -1,8 +1,7 @@
 import type { Box } from '../document/document.ts';
-import { middleY, type PlacedWord } from '../layout/content.ts';
+import { middleY, type PlacedWord, type Pixels } from '../layout/content.ts';
 import { paidForLine } from './allowance.ts';
 import { ALONE } from './bestReading.ts';
-import type { Pixels } from './drawnRules.ts';
 import { marksBeside } from './marks.ts';
 import { readingWidth, readLine } from './ppocr/readLines.ts';
 import { letterHeight, type SecondReading } from './secondEngine.ts';

@@ -1,6 +1,5 @@
 import type { Box } from '../document/document.ts';
-import { around } from '../layout/content.ts';
-import type { Pixels } from './drawnRules.ts';
+import { around, type Pixels } from '../layout/content.ts';
 
 /** Darker is ink. */
 const INK = 150;

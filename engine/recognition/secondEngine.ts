@@ -1,6 +1,5 @@
-import { median, type PlacedWord } from '../layout/content.ts';
+import { median, type PlacedWord, type Pixels } from '../layout/content.ts';
 import { paidForLine, paidForMap, type Allowance } from './allowance.ts';
-import type { Pixels } from './drawnRules.ts';
 import { ALONE, bestReading, meanConfidence, withPoints } from './bestReading.ts';
 import { ownLines, sharedLines, type SharedLine } from './sharedLines.ts';
 import { detectLines, mapPixels } from './ppocr/detect.ts';

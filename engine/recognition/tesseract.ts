@@ -1,6 +1,6 @@
 import { cleanText } from '../document/plainText.ts';
 import type { Box } from '../document/document.ts';
-import type { PlacedWord } from '../layout/content.ts';
+import { type PlacedWord, recognisedWord } from '../layout/content.ts';
 import type { GreyImage } from './greyImage.ts';
 import { parseFile, type TextItem } from './liteparse.ts';
 import { TESSDATA } from './tessdata.ts';
@@ -43,8 +43,3 @@ function itemWords(item: TextItem, scale: number): readonly PlacedWord[] {
     return recognisedWord({ text: match[0], box, size: bottom - top, confidence, readBy: 'tesseract' });
   });
 }
-
-/** A word of a picture: nothing is known of its font but its size. */
-export const recognisedWord = (
-  word: Pick<PlacedWord, 'text' | 'box' | 'size' | 'confidence' | 'readBy'>,
-): PlacedWord => ({ ...word, bold: false, italic: false, mono: false, link: null });

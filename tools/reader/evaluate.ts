@@ -13,7 +13,7 @@ import { extract } from '../../engine/extraction/extract.ts';
 import { validate } from '../../engine/extraction/schema/validation.ts';
 import { GENERATOR_NAMES, type Generator } from '../../engine/ports/why.ts';
 import { proposalFor } from '../../engine/extraction/schema/proposal.ts';
-import { unpacked } from '../../engine/document/packing.ts';
+import { unpacked } from '../../engine/ports/packing.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../engine/isolation/documentWorkers.ts';
 import type { LocalArtifact } from '../../engine/ports/artifacts.ts';
 import { extractTaught } from '../../engine/learning/extractWith.ts';

@@ -2,7 +2,7 @@ import type { Block, Document, DocumentPage } from '../../engine/document/docume
 import { flowDocument } from '../../engine/formats/pieces/flow.ts';
 import { pdfLines } from '../../engine/formats/pdf/pdfLines.ts';
 import { withNotes } from '../../engine/layout/footnotes.ts';
-import { layoutPages } from '../../engine/layout/layoutPages.ts';
+import { layoutPages } from '../../engine/layout/pages/layoutPages.ts';
 import { withContinuedTables } from '../../engine/layout/tables/continuedTables.ts';
 import type { Paper } from './paper.ts';
 

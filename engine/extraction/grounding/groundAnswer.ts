@@ -8,7 +8,7 @@ import { objectInAnswer } from '../../kernel/jsonAnswer.ts';
 import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
 import type { ValidationError, ValueCitation } from '../../ports/extractionEngine.ts';
 import { scoredAnswer } from '../../learning/scoring/feedback.ts';
-import { unpacked } from '../../document/packing.ts';
+import { unpacked } from '../../ports/packing.ts';
 import { validate } from '../schema/validation.ts';
 
 /** Levels of objects and arrays in a model's answer; a schema may have 32, references may repeat them. */

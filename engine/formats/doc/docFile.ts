@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite';
 import { RefusedDocument } from '../pieces/blocks.ts';
-import { compoundStreams } from './compoundFile.ts';
+import { compoundStreams } from '../pieces/compoundFile.ts';
 
 /** A stretch of text that stands at one place of the file. */
 export interface DocPiece {

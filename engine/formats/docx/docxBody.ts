@@ -3,7 +3,7 @@ import { isUnfilled, preferred, type DocxReader } from './docxReader.ts';
 import { runsIn } from './docxRuns.ts';
 import { firstSaid, roleOf, valueOf, type DocxStyle } from './docxStyles.ts';
 import { docxTable } from './docxTables.ts';
-import { mathText } from './mathText.ts';
+import { mathText } from '../office/mathText.ts';
 import { plainRun, type Run } from '../pieces/runs.ts';
 import { childAt, elementsOf, type XmlElement } from '../office/xmlTree.ts';
 

@@ -1,5 +1,5 @@
 import PostalMime from 'postal-mime';
-import { containerFormat } from '../sniff.ts';
+import { containerFormat } from '../pieces/containerFormat.ts';
 import { RefusedDocument, type Piece } from '../pieces/blocks.ts';
 import { plainRun } from '../pieces/runs.ts';
 import { shiftedText } from '../office/symbols.ts';

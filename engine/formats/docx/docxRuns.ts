@@ -11,7 +11,7 @@ import {
 } from './docxReader.ts';
 import { lookOfRun } from './docxLook.ts';
 import { valueOf, toggle, type DocxStyle } from './docxStyles.ts';
-import { mathText } from './mathText.ts';
+import { mathText } from '../office/mathText.ts';
 import { chartsIn } from '../office/charts.ts';
 import { diagramPieces } from '../office/diagrams.ts';
 import { eqText } from '../office/eqField.ts';

@@ -4,7 +4,7 @@ import type { DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { deadlineWarnings, pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import type { Rule } from '../../layout/content.ts';
-import { layoutPages } from '../../layout/layoutPages.ts';
+import { layoutPages } from '../../layout/pages/layoutPages.ts';
 import { greyImage, type GreyImage } from '../../recognition/greyImage.ts';
 import { isLate } from '../../recognition/allowance.ts';
 import { recognitionOf } from '../../recognition/engines.ts';

@@ -1,4 +1,4 @@
-import { mathText } from '../docx/mathText.ts';
+import { mathText } from './mathText.ts';
 import { formatNumber } from './numberFormats.ts';
 import { childAt, elementsOf, findAll, textIn, type XmlElement } from './xmlTree.ts';
 import type { Label, TextPiece } from '../pieces/blocks.ts';

@@ -2,7 +2,7 @@ import type { ParsedPage } from '../../recognition/liteparse.ts';
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { deadlineWarnings } from '../../document/pages.ts';
 import { withNotes } from '../../layout/footnotes.ts';
-import { layoutPages, layoutTraits, type LayoutTraits } from '../../layout/layoutPages.ts';
+import { layoutPages, layoutTraits, type LayoutTraits } from '../../layout/pages/layoutPages.ts';
 import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
 import { verticalText } from '../../layout/verticalText.ts';
 import type { OutlineTitle } from '../../layout/outlined.ts';

@@ -4,7 +4,7 @@ import type { Box } from '../../document/document.ts';
 import { around, type PlacedWord } from '../../layout/content.ts';
 import { hasSwappedLigature, mendedLigatures, mendedLone } from '../../layout/direction.ts';
 import { boxSigns } from './boxSigns.ts';
-import { fontLook, type FontLook } from './fontLook.ts';
+import { fontLook, type FontLook } from './inside/fontLook.ts';
 import type { RunsAt } from './inside/insideOf.ts';
 import type { DrawnRun } from './inside/operators.ts';
 import { raisedNumber } from './raisedNumbers.ts';

@@ -1,7 +1,7 @@
 import type { ParseConfig, ParsedPage } from '../../recognition/liteparse.ts';
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import type { LayoutTraits } from '../../layout/layoutPages.ts';
+import type { LayoutTraits } from '../../layout/pages/layoutPages.ts';
 import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
 import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
 import { withDrawnOver, wordsDrawnOver } from './drawnOver.ts';

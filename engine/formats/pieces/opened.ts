@@ -1,6 +1,6 @@
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import type { ReadingTold } from '../../isolation/children/jobs.ts';
-import type { LayoutTraits } from '../../layout/layoutPages.ts';
+import type { ReadingTold } from './received.ts';
+import type { LayoutTraits } from '../../layout/pages/layoutPages.ts';
 import type { RecognitionWish } from '../../recognition/engines.ts';
 
 /** The formats that can be told from their bytes (and, of texts, from the name). */

@@ -2,7 +2,7 @@ import { read, utils, type WorkBook, type WorkSheet } from '@e965/xlsx';
 import { zipSync } from 'fflate';
 import { blocksOf, RefusedDocument, type Piece } from '../pieces/blocks.ts';
 import { plainRun } from '../pieces/runs.ts';
-import { compoundStreams } from '../doc/compoundFile.ts';
+import { compoundStreams } from '../pieces/compoundFile.ts';
 import { shownText, type ReadCell } from './cellTexts.ts';
 import { formulaReader, uncomputedFormulas, type CellValue } from './formulas.ts';
 import { drawingsBySheet, sheetParts, type PlacedDrawing, type SheetTexts } from './sheetTables.ts';

@@ -1,7 +1,8 @@
 import { readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import type { Job, JobOutcome, ReceivedFile, SentFile, SentJob } from './jobs.ts';
+import type { Job, JobOutcome, SentFile, SentJob } from './jobs.ts';
+import type { ReceivedFile } from '../../formats/pieces/received.ts';
 
 /** Where children find the bytes of their job's file: after the standard streams and the channel. */
 export const BYTES_AT = 4;

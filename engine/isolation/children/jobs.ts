@@ -23,21 +23,8 @@ import type {
 import type { LearningResult, LearningTask } from '../../ports/training.ts';
 import type { LocalArtifact } from '../../ports/artifacts.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { LayoutTraits } from '../../layout/layoutPages.ts';
-import type { RecognitionWish } from '../../recognition/engines.ts';
-
-/** What is known of a file that a job reads. */
-export interface FileFacts extends RecognitionWish {
-  readonly fileName: string | null;
-  readonly pagesMax: number;
-  /** As in `ParseRequest`. */
-  readonly pages?: string | undefined;
-  readonly password?: string | undefined;
-  readonly traits?: LayoutTraits | undefined;
-}
-
-/** Told of the pages of a PDF before they are parsed, and when they were. */
-export type ReadingTold = (pages: readonly number[], isParsed: boolean) => void;
+import type { FileFacts } from '../../formats/pieces/received.ts';
+import type { LayoutTraits } from '../../layout/pages/layoutPages.ts';
 
 /** The file as the pool is given it. */
 export interface JobFile extends FileFacts {
@@ -51,12 +38,6 @@ export interface SentFile extends FileFacts {
   /** null: the child has kept it open. */
   readonly bytesCount: number | null;
   readonly keep: boolean;
-}
-
-/** The file as the child has it. */
-export interface ReceivedFile extends FileFacts {
-  readonly bytes: Buffer;
-  readonly onReading?: ReadingTold | undefined;
 }
 
 /** What came of pages that were read in parts. */

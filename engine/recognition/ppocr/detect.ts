@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import type { Pixels } from '../drawnRules.ts';
+import type { Pixels } from '../../layout/content.ts';
 import type { Network } from './runtime.ts';
 import { textLines, type FoundLines, type TextLine } from './textLines.ts';
 

@@ -1,4 +1,4 @@
-import type { Pixels } from '../drawnRules.ts';
+import type { Pixels } from '../../layout/content.ts';
 import type { TextLine } from './textLines.ts';
 
 /** The network reads lines of this height, in pixels. */

@@ -1,7 +1,5 @@
 import type { Box } from '../../document/document.ts';
-import type { PlacedWord } from '../../layout/content.ts';
-import type { Pixels } from '../drawnRules.ts';
-import { recognisedWord } from '../tesseract.ts';
+import { type PlacedWord, type Pixels, recognisedWord } from '../../layout/content.ts';
 import { lineStrip, placeOf, STRIP_HEIGHT, type Strip } from './lineStrip.ts';
 import { readStrip } from './readStrip.ts';
 import type { Networks } from './runtime.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { chosenPages, pageChoice } from '../../document/pages.ts';
 import { openFile, readFileAsDocument } from '../../formats/readDocument.ts';
-import type { ReceivedFile } from '../../isolation/children/jobs.ts';
+import type { ReceivedFile } from '../../formats/pieces/received.ts';
 import { encryptedPdf, plainPdf } from '../support/pdfs.ts';
 
 const file = (bytes: Buffer, over: Partial<ReceivedFile> = {}): ReceivedFile => ({

@@ -11,7 +11,7 @@ import { extract } from '../../extraction/extract.ts';
 import { flowDocument, markupPage } from '../../formats/pieces/flow.ts';
 import { inspectFile, openFile, readFileAsDocument } from '../../formats/readDocument.ts';
 import { textDocument } from '../../formats/text/textDocument.ts';
-import type { ReceivedFile } from '../../isolation/children/jobs.ts';
+import type { ReceivedFile } from '../../formats/pieces/received.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { epub } from '../support/bookFiles.ts';
 import { docx, odt, p } from '../support/officeFiles.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { utils, write } from '@e965/xlsx';
 import { openFile, readFileAsDocument } from '../../formats/readDocument.ts';
-import type { ReceivedFile } from '../../isolation/children/jobs.ts';
+import type { ReceivedFile } from '../../formats/pieces/received.ts';
 import { epub } from '../support/bookFiles.ts';
 import { ods } from '../support/officeFiles.ts';
 import { pptx } from '../support/slideFiles.ts';

@@ -4,7 +4,7 @@ import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/docum
 import type { Document, PackedDocument, Word } from '../../document/document.ts';
 import type { ParseRequest } from '../../ports/documentParser.ts';
 import type { PageReading, PicturesResult } from '../../ports/documentTools.ts';
-import { unpacked } from '../../document/packing.ts';
+import { unpacked } from '../../ports/packing.ts';
 import { plainPdf } from '../support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 import { documentFrom, INVOICE, LIMITS, read } from './modelReadings.ts';

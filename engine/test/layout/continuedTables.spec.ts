@@ -3,7 +3,7 @@ import type { Document, DocumentPage } from '../../document/document.ts';
 import { markdownOf, markdownOfPage } from '../../document/markdown.ts';
 import { extract } from '../../extraction/extract.ts';
 import type { PageContent, PlacedWord } from '../../layout/content.ts';
-import { layoutPages } from '../../layout/layoutPages.ts';
+import { layoutPages } from '../../layout/pages/layoutPages.ts';
 import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
 import { line, pageOf } from '../support/drawnPages.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { layoutPages } from '../../layout/layoutPages.ts';
+import { layoutPages } from '../../layout/pages/layoutPages.ts';
 import type { PlacedWord, Rule } from '../../layout/content.ts';
 import { line, markdown, pageOf } from '../support/drawnPages.ts';
 

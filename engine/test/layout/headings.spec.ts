@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { layoutPages } from '../../layout/layoutPages.ts';
+import { layoutPages } from '../../layout/pages/layoutPages.ts';
 import type { OutlineTitle } from '../../layout/outlined.ts';
 import type { PageContent } from '../../layout/content.ts';
 import { line, pageOf } from '../support/drawnPages.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { mendedLigatures } from '../../layout/direction.ts';
-import { layoutPages } from '../../layout/layoutPages.ts';
+import { layoutPages } from '../../layout/pages/layoutPages.ts';
 import type { PlacedWord, Rule } from '../../layout/content.ts';
 import type { Block } from '../../document/document.ts';
 import { line, markdown, pageOf } from '../support/drawnPages.ts';

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import type { RecognitionEngine } from '../../document/document.ts';
-import type { PlacedWord } from '../../layout/content.ts';
+import { type PlacedWord, recognisedWord } from '../../layout/content.ts';
 import { allowanceFor, paidForLine, paidForMap } from '../../recognition/allowance.ts';
 import { bestReading, withPoints } from '../../recognition/bestReading.ts';
-import { recognisedWord } from '../../recognition/tesseract.ts';
 
 /** Words of ten pixels a letter, on one line. */
 const read = (text: string, readBy: RecognitionEngine, confidence: number): readonly PlacedWord[] => {

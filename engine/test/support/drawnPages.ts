@@ -1,6 +1,6 @@
 import type { Document, DocumentPage, Line } from '../../document/document.ts';
 import { markdownOf } from '../../document/markdown.ts';
-import { layoutPages } from '../../layout/layoutPages.ts';
+import { layoutPages } from '../../layout/pages/layoutPages.ts';
 import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
 import type { PageContent, PlacedWord, Rule } from '../../layout/content.ts';
 

@@ -1,5 +1,5 @@
 import type { Box } from '../../../document/document.ts';
-import { fontLook } from '../fontLook.ts';
+import { fontLook } from './fontLook.ts';
 import { appearancesOf, type Appearances } from './appearances.ts';
 import { contentsOf, drawnRuns } from './drawnRuns.ts';
 import { nameIn, pdfObjects, type PdfObjects } from './objects.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fontLook } from '../../../formats/pdf/fontLook.ts';
+import { fontLook } from '../../../formats/pdf/inside/fontLook.ts';
 
 const lookOf = (fontName: string, fontWeight?: number): string => {
   const { bold, italic, mono } = fontLook(fontName, fontWeight);

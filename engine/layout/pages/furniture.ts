@@ -1,4 +1,4 @@
-import type { Row } from './content.ts';
+import type { Row } from '../content.ts';
 
 /** Header and footer stand within this share of the page's height from its edges. */
 const EDGE = 0.12;

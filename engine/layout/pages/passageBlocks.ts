@@ -1,12 +1,12 @@
-import type { Block } from '../document/document.ts';
-import { escapeText } from '../document/inline.ts';
-import type { PlacedWord } from './content.ts';
-import type { BaseLook } from './emphasis.ts';
+import type { Block } from '../../document/document.ts';
+import { escapeText } from '../../document/inline.ts';
+import type { PlacedWord } from '../content.ts';
+import type { BaseLook } from '../emphasis.ts';
 import type { HeadingLevel } from './headingLevels.ts';
 import type { DocumentLook } from './headings.ts';
-import type { Marker } from './listMarkers.ts';
-import type { Passage, TextLine } from './paragraphs.ts';
-import { joinLines, lineText, LOUD, type Inline } from './textOf.ts';
+import type { Marker } from '../listMarkers.ts';
+import type { Passage, TextLine } from '../paragraphs.ts';
+import { joinLines, lineText, LOUD, type Inline } from '../textOf.ts';
 
 /** What the whole document says of a passage. */
 interface Told {

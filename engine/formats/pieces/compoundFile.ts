@@ -1,4 +1,4 @@
-import { RefusedDocument } from '../pieces/blocks.ts';
+import { RefusedDocument } from './blocks.ts';
 
 const END_OF_CHAIN = 0xfffffffe;
 const SECTOR_MAX = 0xfffffffa;

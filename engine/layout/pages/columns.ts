@@ -1,7 +1,7 @@
-import type { Box } from '../document/document.ts';
-import { around, heightOf, median, widthOf } from './content.ts';
-import { rowsOf } from './segments.ts';
-import { readsRightToLeft } from './direction.ts';
+import type { Box } from '../../document/document.ts';
+import { around, heightOf, median, widthOf } from '../content.ts';
+import { rowsOf } from '../segments.ts';
+import { readsRightToLeft } from '../direction.ts';
 
 /** What is put in order: a segment of a line, or a table as a whole. */
 export interface Atom {

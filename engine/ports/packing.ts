@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
-import { pageSummary, type Document, type PackedDocument } from './document.ts';
-import { modelTextOf } from './markdown.ts';
-import type { ParseFailure, ReadResult } from '../ports/documentParser.ts';
+import { pageSummary, type Document, type PackedDocument } from '../document/document.ts';
+import { modelTextOf } from '../document/markdown.ts';
+import type { ParseFailure, ReadResult } from './documentParser.ts';
 
 /** Characters of a document's markdown: what the service keeps, answers with and shows to models at once. */
 export const MARKDOWN_CHARACTERS_MAX = 8_000_000;

@@ -1,4 +1,4 @@
-import type { Passage } from './paragraphs.ts';
+import type { Passage } from '../paragraphs.ts';
 
 export type HeadingLevel = 1 | 2 | 3 | 4 | 5 | 6;
 

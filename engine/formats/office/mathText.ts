@@ -1,4 +1,4 @@
-import { childAt, elementsOf, textIn, type XmlElement } from '../office/xmlTree.ts';
+import { childAt, elementsOf, textIn, type XmlElement } from './xmlTree.ts';
 
 /** An equation of Office Open XML on one line: `(a+b)/(c)`, `x^2`, `√(x)`. */
 export function mathText(element: XmlElement | undefined): string {

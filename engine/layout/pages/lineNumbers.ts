@@ -1,5 +1,5 @@
-import { heightOf, median, middleY, type PageContent, type PlacedWord } from './content.ts';
-import { rowsOf, segmentsOf } from './segments.ts';
+import { heightOf, median, middleY, type PageContent, type PlacedWord } from '../content.ts';
+import { rowsOf, segmentsOf } from '../segments.ts';
 
 /** So many numbers that count on show that lines are numbered. */
 const NUMBERED_MIN = 10;

@@ -1,5 +1,5 @@
-import { isCaption, isNote } from './captions.ts';
-import type { Passage } from './paragraphs.ts';
+import { isCaption, isNote } from '../captions.ts';
+import type { Passage } from '../paragraphs.ts';
 
 /** What the text of the whole document looks like. */
 export interface DocumentLook {

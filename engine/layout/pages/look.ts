@@ -1,4 +1,4 @@
-import type { PageContent } from './content.ts';
+import type { PageContent } from '../content.ts';
 import type { DocumentLook } from './headings.ts';
 
 /** A heading is larger than the text by this factor; recognised sizes vary more. */

@@ -1,6 +1,6 @@
-import type { Block, Box } from '../document/document.ts';
-import { escapeText } from '../document/inline.ts';
-import { withAlignedTables } from './tables/alignedTables.ts';
+import type { Block, Box } from '../../document/document.ts';
+import { escapeText } from '../../document/inline.ts';
+import { withAlignedTables } from '../tables/alignedTables.ts';
 import { readingGroups, type Atom } from './columns.ts';
 import {
   around,
@@ -10,20 +10,20 @@ import {
   type Row,
   type Rule,
   type Segment,
-} from './content.ts';
+} from '../content.ts';
 import { keyOf, runningRows } from './furniture.ts';
-import { gridTable, type GridTable } from './tables/gridTables.ts';
+import { gridTable, type GridTable } from '../tables/gridTables.ts';
 import { headingLevels, looksOfHeadings, type LooksOfHeadings } from './headingLevels.ts';
 import { headingsOf, stylesOfHeadings, type DocumentLook } from './headings.ts';
 import { documentLook } from './look.ts';
 import { withoutLineNumbers } from './lineNumbers.ts';
-import { outlinedPassages, type OutlineTitle } from './outlined.ts';
+import { outlinedPassages, type OutlineTitle } from '../outlined.ts';
 import { passageBlock } from './passageBlocks.ts';
-import { passagesOf, textLine, type Passage } from './paragraphs.ts';
-import { wordsByHeight } from './tables/looseRules.ts';
-import { ruledRegions } from './tables/ruledTables.ts';
-import { segmentRows, segmentsOf } from './segments.ts';
-import type { TableBlock } from './tables/tableCells.ts';
+import { passagesOf, textLine, type Passage } from '../paragraphs.ts';
+import { wordsByHeight } from '../tables/looseRules.ts';
+import { ruledRegions } from '../tables/ruledTables.ts';
+import { segmentRows, segmentsOf } from '../segments.ts';
+import type { TableBlock } from '../tables/tableCells.ts';
 
 /** A piece of a page in reading order, before the document as a whole tells headings from text. */
 type Piece =
