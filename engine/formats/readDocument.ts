@@ -11,7 +11,6 @@ import { openEpub } from './text/openEpub.ts';
 import { openMail } from './mail/openMail.ts';
 import { openMsg } from './mail/openMsg.ts';
 import { openTnef } from './mail/openTnef.ts';
-import { openSealed } from './mail/openSealed.ts';
 import { openCsv } from './sheets/openCsv.ts';
 import { openOds } from './sheets/openOds.ts';
 import { openXls, openXlsx } from './sheets/openWorkbook.ts';
@@ -25,6 +24,24 @@ import { openedFlow } from './pieces/flow.ts';
 import type { Inspection, ParseFailure, ParseResult } from '../ports/documentParser.ts';
 import type { ReceivedFile } from './pieces/received.ts';
 import { sniff, SUPPORTED } from './sniff.ts';
+import { contentOfEnvelope, envelopeIn, isMailPart } from './mail/sealed.ts';
+
+const DEPTH_MAX = 5;
+
+const failure = (detail: string): Promise<ParseFailure> => Promise.resolve({ kind: 'unreadable', detail });
+
+/** Opens the file that another one signs (`invoice.pdf.p7m`), as if it came by itself. */
+const openSealed: Opener = (file) => {
+  const envelope = envelopeIn(file.bytes);
+  const content = envelope === undefined ? undefined : contentOfEnvelope(envelope);
+  if (content === 'encrypted') return failure('The file is encrypted. Send it decrypted.');
+  if (content === undefined)
+    return failure('The file is a signature alone, without what it signs. Send that.');
+  if (file.depth > DEPTH_MAX) return failure('The file is in too many envelopes.');
+  const name = (file.fileName ?? '').replace(/\.p7[ms]$/i, '');
+  const fileName = isMailPart(content) ? `${name}.eml` : name === '' ? null : name;
+  return file.openPart({ bytes: content, fileName });
+};
 
 /** How each format is opened. A format without an opener is told apart, and refused. */
 const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {

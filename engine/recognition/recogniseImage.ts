@@ -1,17 +1,138 @@
-import type { PlacedWord, Rule } from '../layout/content.ts';
-import type { RecognitionEngine } from '../document/document.ts';
-import { isLate, type Allowance, type Hurry } from './allowance.ts';
+import sharp from 'sharp';
+import { type PlacedWord, type Rule, recognisedWord } from '../layout/content.ts';
+import type { RecognitionEngine, Box } from '../document/document.ts';
+import { isLate, type Allowance, type Hurry, paidForLine, paidForMap } from './allowance.ts';
 import { drawnRules, isBlank } from './drawnRules.ts';
-import { pixelsOf, type GreyImage } from './greyImage.ts';
-import { likelyLanguage } from './languages.ts';
+import { pixelsOf, type GreyImage, greyImage } from './greyImage.ts';
 import { meanConfidence } from './bestReading.ts';
 import { withLoneMarks } from './loneMarks.ts';
 import { isMuchLeft, withOverlooked } from './overlooked.ts';
 import { NetworkFailed, networks, type Networks } from './ppocr/runtime.ts';
 import { SURE, withDoubtfulLines, withSecondEngine, type SecondReading } from './secondEngine.ts';
-import { tesseractWords } from './tesseract.ts';
-import { available } from './tessdata.ts';
-import { turn, turnByLines, type Turned } from './turning.ts';
+import { available, TESSDATA } from './tessdata.ts';
+import { detectLines, mapPixels } from './ppocr/detect.ts';
+import { bothWays, readingWidth } from './ppocr/readLines.ts';
+import type { TextLine } from './ppocr/textLines.ts';
+import { cleanText } from '../document/plainText.ts';
+import { parseFile, type TextItem } from './liteparse.ts';
+
+/** Words below this are dirt more often than text. */
+const CONFIDENCE_MIN = 0.3;
+
+/** The picture is recognised pixel by pixel as it is: drawn at the density that it is said to have. */
+async function tesseractWords(
+  { png, width, dpi }: GreyImage,
+  language: string,
+): Promise<readonly PlacedWord[]> {
+  const { pages } = await parseFile(png, {
+    ocrEnabled: true,
+    ocrLanguage: language,
+    tessdataPath: TESSDATA,
+    quiet: true,
+    imageMode: 'off',
+    numWorkers: 1,
+    dpi,
+    outputFormat: 'json',
+    emitWordBoxes: true,
+  });
+  const [page] = pages;
+  if (page === undefined) return [];
+  const scale = width / page.width;
+  return page.textItems.flatMap((item) => itemWords(item, scale));
+}
+
+/** Items hold neighbouring words; their boxes are shared out by letters. */
+function itemWords(item: TextItem, scale: number): readonly PlacedWord[] {
+  const confidence = Math.min(0.99, item.confidence ?? 0);
+  const text = cleanText(item.text);
+  if (confidence < CONFIDENCE_MIN) return [];
+  const step = (item.width * scale) / Math.max(1, text.length);
+  const [left, top, bottom] = [item.x * scale, item.y * scale, (item.y + item.height) * scale];
+  return [...text.matchAll(/[^\s|]+/g)].map((match) => {
+    const x0 = left + match.index * step;
+    const box: Box = [x0, top, x0 + match[0].length * step, bottom];
+    return recognisedWord({ text: match[0], box, size: bottom - top, confidence, readBy: 'tesseract' });
+  });
+}
+
+/** By how much a picture is turned, clockwise. */
+type Turned = 0 | 90 | 180 | 270;
+
+async function turn(image: GreyImage, turned: Turned): Promise<GreyImage> {
+  if (turned === 0) return image;
+  return greyImage(sharp(image.png).rotate(turned), image.dpi);
+}
+
+/** So many lines, the longest, are read both ways. */
+const TRIED = 5;
+
+/**
+ * How a picture has to be turned to read upright: lines that run down tell that it lies on its side, and of a
+ * line and the same line upside down the right one is read with more confidence. undefined: nothing tells.
+ */
+async function turnByLines(
+  image: GreyImage,
+  { networks, allowance }: Pick<SecondReading, 'networks' | 'allowance'>,
+): Promise<Turned | undefined> {
+  const pixels = await pixelsOf(image);
+  if (!paidForMap(allowance, mapPixels(pixels, undefined))) return undefined;
+  const found = await detectLines(networks.detect, pixels, undefined);
+  const onItsSide = lengthOf(found.upright) > lengthOf(found.level);
+  const lines = onItsSide ? found.upright.map(levelled) : found.level;
+  const longest = [...lines].sort((a, b) => b.width - a.width).slice(0, TRIED);
+  let [upright, upsideDown] = [0, 0];
+  for (const line of longest) {
+    if (!paidForLine(allowance, 2 * readingWidth(line))) break;
+    const [one, other] = await bothWays(networks, pixels, line);
+    upright += one;
+    upsideDown += other;
+  }
+  if (upright === upsideDown) return undefined;
+  if (!onItsSide) return upright > upsideDown ? 0 : 180;
+  return upright > upsideDown ? 270 : 90;
+}
+
+const lengthOf = (lines: readonly TextLine[]): number => lines.reduce((sum, { width }) => sum + width, 0);
+
+/** A line that runs down, as one that is read from top to bottom. */
+const levelled = (line: TextLine): TextLine => ({
+  ...line,
+  angle: line.angle < 0 ? line.angle + Math.PI : line.angle,
+});
+
+/** Common short words of each language, by Tesseract's names. One that is not here is only used when it comes first. */
+const COMMON: Readonly<Record<string, string>> = {
+  eng: 'the of and to in is for that with on as are this by be from at or an it not have you your',
+  deu:
+    'der die das und ist in den von zu mit für auf ein eine nicht dem des im sie werden bei ' +
+    'auch als wird zum zur einer oder sich wir ihre bitte',
+  fra:
+    'le la les de des du et est en un une pour que qui dans par sur au avec pas plus vous ' +
+    'nous votre ce cette sont aux ou',
+  spa: 'el la los las de del y en que un una por para con no se es su al lo más como pero sus este esta',
+  ita: 'il la i le di del della e in che un una per con non si è al dei delle sono nel alla come più da',
+  nld: 'de het een en van in is dat op te voor met niet zijn aan er ook als bij door naar wij',
+  por: 'o a os as de do da dos das e em que um uma por para com não se no na ao mais como',
+};
+
+const SETS = new Map(
+  Object.entries(COMMON).map(([language, words]) => [language, new Set(words.split(' '))]),
+);
+
+/** The language of most common words in a text, of those asked for; undefined when there are too few to say. */
+function likelyLanguage(words: readonly string[], languages: readonly string[]): string | undefined {
+  const plain = words
+    .map((word) => word.toLowerCase().replace(/[^\p{L}]/gu, ''))
+    .filter((word) => word !== '');
+  let best: { readonly language: string; readonly hits: number } | undefined;
+  for (const language of languages) {
+    const set = SETS.get(language);
+    if (set === undefined) continue;
+    const hits = plain.filter((word) => set.has(word)).length;
+    if (hits > (best?.hits ?? 0)) best = { language, hits };
+  }
+  return best !== undefined && best.hits >= 3 && best.hits >= 0.04 * plain.length ? best.language : undefined;
+}
 
 export interface RecogniseOptions {
   /** Tesseract's names, the most likely first. */

@@ -8,11 +8,38 @@ import type {
   Operation,
   ToMarkdownForm,
 } from './generated/types.gen.ts';
-import { entriesOf } from './lists.ts';
 import { Operations } from './operations.ts';
 import { PATIENCE, type Patience } from './patience.ts';
 import { send, type Connection } from './send.ts';
 import { Uploads } from './uploads.ts';
+
+interface Page {
+  readonly items: readonly unknown[];
+  readonly total: number;
+}
+
+type OnePage = (input: CallInput, options: CallOptions) => Promise<unknown>;
+
+interface Window {
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+/** All entries of a list from `query.offset` on, asked for page by page of `query.limit` entries. */
+async function* entriesOf(
+  page: OnePage,
+  input: CallInput,
+  options: CallOptions,
+): AsyncGenerator<unknown, void, undefined> {
+  const asked = (input.query ?? {}) as Window;
+  let offset = asked.offset ?? 0;
+  for (;;) {
+    const { items, total } = (await page({ ...input, query: { ...asked, offset } }, options)) as Page;
+    yield* items;
+    offset += items.length;
+    if (items.length === 0 || offset >= total) return;
+  }
+}
 
 export interface QuireOptions {
   /** Address of the service, such as `https://quire.example.com`. */

@@ -3,11 +3,96 @@ import { EVENT_CATALOGUE } from '../../domain/catalogue.ts';
 import { webhookMessages } from '../api/schemas/webhookMessages.ts';
 import { openApiDocument, type Examples } from '../server/openapi.ts';
 import { apiRoutes } from '../api/routes.ts';
-import { problemsReference, routesReference } from './apiReference.ts';
-import { commandReference } from './commandReference.ts';
 import { configurationReference } from './configurationReference.ts';
 import { metricsReference } from './metricsReference.ts';
 import { personalDataReference } from './personalData.ts';
+import { problemsOf, type NamedRoute } from '../server/routes.ts';
+import { PROBLEM_CODES, statusOf, titleOf, wireCodeOf } from '../problemTable.ts';
+import type { Command } from 'commander';
+import { EXIT_MEANINGS } from '../cli/terminal.ts';
+import { quireProgram } from '../cli/program.ts';
+
+const HELP_COLUMNS = 100;
+
+const sectionsOf = (command: Command, path: string): readonly string[] => {
+  command.configureHelp({ helpWidth: HELP_COLUMNS });
+  const own = [`## \`${path}\``, '', '```text', command.helpInformation().trimEnd(), '```', ''];
+  const parts = command.commands.filter((one) => one.name() !== 'help');
+  return [...own, ...parts.flatMap((one) => sectionsOf(one, `${path} ${one.name()}`))];
+};
+
+/** Every command and option, as `--help` prints them. */
+const commandReference = (): string =>
+  [
+    '# The `quire` command',
+    '',
+    'Generated from the commands by `npm run generate`. In the checkout, run it as `npx --no-install ' +
+      'quire`; `npm link` there makes it `quire` everywhere. Elsewhere plain `npx` would fetch a stranger’s ' +
+      'package of that name. It takes its configuration from the environment, as the service does. Data goes ' +
+      'to stdout, progress and messages to stderr. `quire completion bash`, `zsh` or `fish` prints a script that ' +
+      'completes commands and options. On a terminal, headings and verdicts have colours, unless `NO_COLOR` is set ' +
+      'or `--no-color` given.',
+    '',
+    '| exit code | meaning |',
+    '|---|---|',
+    ...EXIT_MEANINGS.map(([code, meaning]) => `| ${String(code)} | ${meaning} |`),
+    '',
+    ...sectionsOf(quireProgram(), 'quire'),
+  ].join('\n');
+
+const ACCESS: Readonly<Record<NamedRoute['access'], string>> = {
+  public: 'no key needed',
+  any: 'any key but a seller’s',
+  any_or_seller: 'any key',
+  admin: 'admin',
+  admin_or_service: 'admin, service',
+  admin_or_seller: 'admin, seller',
+};
+
+const line = ({ method, path, operationId, summary, access }: NamedRoute): string =>
+  `| \`${method.toUpperCase()} ${path}\` | ${summary} | ${ACCESS[access]} | \`${operationId}\` |`;
+
+/** Every route in a line, by its part of the interface. The full schemas are in openapi.json. */
+const routesReference = (routes: readonly NamedRoute[]): string => {
+  const tags = [...new Set(routes.map(({ tag }) => tag))].sort();
+  const sections = tags.flatMap((tag) => [
+    `## ${tag}`,
+    '',
+    '| route | what it does | key | operation |',
+    '|---|---|---|---|',
+    ...routes.filter((route) => route.tag === tag).map(line),
+    '',
+  ]);
+  return [
+    '# Routes',
+    '',
+    'Generated from the routes by `npm run generate`. For requests and answers see ' +
+      '[openapi.json](openapi.json), or `/docs` of a running service.',
+    '',
+    ...sections,
+  ].join('\n');
+};
+
+/** Every problem with its status, and the operations that answer with it. */
+const problemsReference = (routes: readonly NamedRoute[]): string => {
+  const rows = PROBLEM_CODES.map((code) => {
+    const users = routes
+      .filter((route) => problemsOf(route).includes(code))
+      .map(({ operationId }) => operationId);
+    const where = users.length > 12 ? `${String(users.length)} operations` : users.join(', ');
+    const shown = wireCodeOf(code);
+    return `| [\`${shown}\`](../problems/${shown}.md) | ${String(statusOf(code))} | ${titleOf(code)} | ${where} |`;
+  });
+  return [
+    '# Problems',
+    '',
+    'Generated from the code by `npm run generate`. Each code has a page that says what to do.',
+    '',
+    '| code | status | title | answered by |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+};
 
 interface Member {
   readonly type?: string;

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import 'reflect-metadata';
 import { container as root, type DependencyContainer, type InjectionToken } from 'tsyringe';
 import type { Logger } from 'pino';
 import { openModelProviders } from '@quire/engine/models/modelProviders';
@@ -31,7 +30,6 @@ import {
   retentionCommands,
   topUpCommands,
 } from '../commands/apiKeys.ts';
-import { paperPrinter } from './printing.ts';
 import { heavySlots, type HeavySlots } from '../commands/slots.ts';
 import { recentFailures } from '../commands/countPages.ts';
 import { OVERRUN_KEPT_MS } from '../commands/workProblem.ts';
@@ -57,6 +55,19 @@ import { sealerParts } from './seals.ts';
 import { uploadsParts } from './uploads.ts';
 import { EXTRACT_DEADLINES_MS } from './documents.ts';
 import { heavyGauges, heavyRefusals, writerHooks } from './metrics.ts';
+import { Worker } from 'node:worker_threads';
+import type { Paper, Printer } from '../../domain/ports/services.ts';
+import { restingThread } from './restingThread.ts';
+
+/** Papers as PDF, made in a thread of their own: one takes some 100 ms of work with its fonts. */
+const paperPrinter = (): Printer & { readonly stop: () => Promise<void> } => {
+  const { run, stop } = restingThread<Paper, Uint8Array>(
+    () => new Worker(new URL('./printThread.js', import.meta.url)),
+  );
+  return { print: (paper) => run(paper), stop };
+};
+
+import 'reflect-metadata';
 
 /** A name for a part that carries the part's type. */
 interface Token<T> {

@@ -109,7 +109,8 @@ const CRUMB_LINES = 60;
 const CRUMBS = 10;
 
 /** Entries of a page or a thread of their own, which what loads them names. */
-const LOADED_APART = /(^console\/src\/pages\/[^/]+\/index\.tsx|[wW]orker\.ts|Thread\.ts)$/;
+const LOADED_APART =
+  /(^console\/src\/pages\/[^/]+\/index\.tsx|\/commands\.tsx|[wW]orker\.ts|Thread\.ts|Hostile\.ts)$/;
 
 const crumbs = (): readonly string[] => {
   const importers = new Map<string, Set<string>>();

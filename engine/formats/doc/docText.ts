@@ -1,4 +1,3 @@
-import { isWhiteOnWhite } from './docColours.ts';
 import type { DocFile } from './docFile.ts';
 import {
   characterProperties,
@@ -9,9 +8,58 @@ import {
 } from './docProperties.ts';
 import { eqText } from '../office/eqField.ts';
 import { countsPages, PAGE_MARK } from '../pieces/letterheads.ts';
-import { isTicked } from './docForms.ts';
 import { linkOfField, noteRun, PLAIN, plainRun, type Look, type Run } from '../pieces/runs.ts';
 import { shiftedText, symbolSign } from '../office/symbols.ts';
+
+const PLACE = 0x6a03;
+/** Of a header that says where the data of a field are, after it (MS-DOC 2.9.157). */
+const HEADER_LENGTH_AT = 4;
+const STANDARD_RESULT = 25;
+const CHECK_BOX = 1;
+
+/**
+ * Whether a check box of an old form is ticked, by the data that the character in its field points to
+ * (MS-DOC 2.9.78); null where they are none of a check box.
+ */
+function isTicked({ data }: DocFile, modifiers: readonly Modifier[]): boolean | null {
+  const place = numberOf(modifiers, PLACE);
+  if (place === undefined || place + 6 > data.length) return null;
+  const at = place + data.readUInt16LE(place + HEADER_LENGTH_AT);
+  if (at + 12 > data.length) return null;
+  const bits = data.readUInt16LE(at + 4);
+  if ((bits & 3) !== CHECK_BOX) return null;
+  const result = (bits >> 2) & 0x1f;
+  if (result !== STANDARD_RESULT) return result === 1;
+  const standardAt = at + 10 + 2 + data.readUInt16LE(at + 10) * 2 + 2;
+  return standardAt + 2 <= data.length && data.readUInt16LE(standardAt) === 1;
+}
+
+/** Property modifiers (MS-DOC): the colour of a text as it is, or as a number of sixteen. */
+const COLOUR = 0x6870;
+const COLOUR_NUMBER = 0x2a42;
+const WHITE = 0x00ffffff;
+const WHITE_NUMBER = 8;
+const HIGHLIGHT = 0x2a0c;
+const TEXT_SHADES = [0x4866, 0xca71];
+const PARAGRAPH_SHADES = [0x442d, 0xc64d];
+const IN_TABLE = 0x2416;
+
+/**
+ * Whether a text is white, and nothing says that another colour is behind it. The colours of cells are said at the
+ * end of their row, so of tables nothing is left out.
+ */
+function isWhiteOnWhite(text: readonly Modifier[], paragraph: readonly Modifier[]): boolean {
+  if (numberOf(text, COLOUR) !== WHITE && numberOf(text, COLOUR_NUMBER) !== WHITE_NUMBER) return false;
+  const highlight = numberOf(text, HIGHLIGHT) ?? 0;
+  if (highlight !== 0 && highlight !== WHITE_NUMBER) return false;
+  const isShaded = (modifiers: readonly Modifier[], codes: readonly number[]): boolean =>
+    codes.some((code) => (numberOf(modifiers, code) ?? 0) !== 0);
+  return (
+    !isShaded(text, TEXT_SHADES) &&
+    !isShaded(paragraph, PARAGRAPH_SHADES) &&
+    (numberOf(paragraph, IN_TABLE) ?? 0) === 0
+  );
+}
 
 /** A paragraph as the text has it, with the properties of its mark. */
 export interface DocParagraph {

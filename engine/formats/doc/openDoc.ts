@@ -10,10 +10,9 @@ import {
 } from '../pieces/blocks.ts';
 import { docFile, docStreams, type DocFile } from './docFile.ts';
 import { docNumbering } from './docNumbering.ts';
-import { numberOf } from './docProperties.ts';
+import { numberOf, type Modifier } from './docProperties.ts';
 import { docStyles, type DocStyles } from './docStyles.ts';
 import { docSections } from './docSections.ts';
-import { docRow } from './docRows.ts';
 import { isOldDoc, oldDocPieces } from './oldDocText.ts';
 import { docText, type DocParagraph, type DocText } from './docText.ts';
 import type { Numbering } from '../office/numbering.ts';
@@ -21,6 +20,34 @@ import { tableOfEdges, type EdgeRow } from '../office/edgeTables.ts';
 import { openOffice } from '../office/openOffice.ts';
 import { withLetterheads, type Section } from '../pieces/letterheads.ts';
 import { plainRun, type Run } from '../pieces/runs.ts';
+
+const DEFINITION = 0xd608;
+const HEADER = 0x3404;
+const CELL_BYTES = 20;
+const TO_LEFT = 0b10;
+const VERTICAL = 0b110_0000;
+const FROM_ABOVE = 0b010_0000;
+
+/** A row of a Word 97 table, by what its mark says of its cells. */
+function docRow(cells: readonly (readonly Piece[])[], modifiers: readonly Modifier[]): EdgeRow {
+  const isHeader = modifiers.some(({ code, value }) => code === HEADER && value[0] === 1);
+  const value = modifiers.findLast(({ code }) => code === DEFINITION)?.value;
+  const count = value?.[0] ?? 0;
+  if (value === undefined || value.length < 3 + count * 2) return { cells, at: [], merges: [], isHeader };
+  const from = 1 + (count + 1) * 2;
+  return {
+    cells,
+    at: Array.from({ length: count + 1 }, (_, index) => value.readInt16LE(1 + index * 2)),
+    merges: Array.from({ length: count }, (_, index) => mergeAt(value, from + index * CELL_BYTES)),
+    isHeader,
+  };
+}
+
+function mergeAt(value: Buffer, at: number): EdgeRow['merges'][number] {
+  const flags = at + 2 <= value.length ? value.readUInt16LE(at) : 0;
+  if ((flags & VERTICAL) === FROM_ABOVE) return 'above';
+  return (flags & TO_LEFT) === 0 ? 'none' : 'left';
+}
 
 const MIME_TYPE = 'application/msword';
 const IN_TABLE = 0x2416;

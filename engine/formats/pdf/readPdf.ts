@@ -4,14 +4,53 @@ import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import type { LayoutTraits } from '../../layout/pages/layoutPages.ts';
 import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
 import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
-import { withDrawnOver, wordsDrawnOver } from './drawnOver.ts';
-import { insideOf } from './inside/insideOf.ts';
+import { insideOf, type InsideOfPdf } from './inside/insideOf.ts';
 import { pageNeeds } from './pageNeeds.ts';
 import { documentOf, traitsOf } from './pdfDocument.ts';
 import { only, parsePdf, pdfFileOf, type PdfFile } from './pdfFile.ts';
 import { recognisePages } from './recognise.ts';
 import { layerAgrees } from './searchableScans.ts';
 import { seenWords, type Seen } from './seenWords.ts';
+import { overlap } from './pageContent.ts';
+import { sightOf } from './hiddenText.ts';
+import { pdfWords, type InkedWord } from './pdfWords.ts';
+
+/**
+ * The words of stamps by their page: viewers draw them over pages, and the parser does not
+ * read them. `config` is what words are read with.
+ */
+async function wordsDrawnOver(
+  inside: InsideOfPdf | undefined,
+  numbers: readonly number[],
+  config: ParseConfig,
+): Promise<ReadonlyMap<number, readonly InkedWord[]>> {
+  const over = inside?.appearances(numbers);
+  if (over === undefined) return new Map();
+  const own = insideOf(over.bytes);
+  try {
+    const { pages } = await parsePdf({ bytes: over.bytes, sent: over.bytes }, config);
+    return new Map(
+      pages.map((page) => {
+        const words = pdfWords(page, own?.runsOf(page.pageNum, true));
+        return [over.numbers[page.pageNum - 1] ?? 0, sightOf(words, page).visible];
+      }),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+/** The words that pages have, and those drawn over them where the pages themselves have none. */
+const withDrawnOver = (
+  words: ReadonlyMap<number, readonly InkedWord[]>,
+  over: ReadonlyMap<number, readonly InkedWord[]>,
+): ReadonlyMap<number, readonly InkedWord[]> =>
+  new Map(
+    [...words].map(([number, own]) => {
+      const more = (over.get(number) ?? []).filter(({ box }) => !own.some((word) => overlap(word.box, box)));
+      return [number, [...own, ...more]];
+    }),
+  );
 
 /** Nothing is converted or fetched; OCR is a step of its own. */
 const CONFIG: ParseConfig = {

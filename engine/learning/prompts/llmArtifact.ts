@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { canonicalJson } from '../../kernel/canonicalJson.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { fieldScore, score } from '../scoring/fieldScore.ts';
+
+/** A share of right fields, 0 to 1, on the examples that were held out. */
+const score = z.number().min(0).max(1);
+
+/** How one field fared before and after training. */
+const fieldScore = z.strictObject({ path: z.string(), baseline: score, best: score });
 
 /** Raised when the same artifact would be shown to a model in another way. */
 export const LLM_ENGINE_VERSION = 'llm-1';
