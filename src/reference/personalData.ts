@@ -150,8 +150,8 @@ export const personalDataReference = (): string =>
     '## Events',
     '',
     'The members of each event that are not `ours`; `tenant_id`, which is chosen, is left out. Events are never ' +
-      'changed and never removed. `domain/eventLog/writtenText.ts` names the words whose text is in `vault/`: events of ' +
-      'this release have a token in their place, and so have tables.',
+      'changed and never removed. `domain/eventLog/writtenText.ts` names the words whose text is in `vault/`: events ' +
+      'of this release have a token in their place, and so have tables.',
     '',
     ...placesHead('event'),
     ...placeRows(textInEvents()),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import 'reflect-metadata';
 import { container as root, type DependencyContainer, type InjectionToken } from 'tsyringe';
 import type { Logger } from 'pino';
 import { openModelProviders } from '@quire/engine/models/modelProviders';
@@ -66,8 +67,6 @@ const paperPrinter = (): Printer & { readonly stop: () => Promise<void> } => {
   );
   return { print: (paper) => run(paper), stop };
 };
-
-import 'reflect-metadata';
 
 /** A name for a part that carries the part's type. */
 interface Token<T> {
