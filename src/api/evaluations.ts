@@ -227,8 +227,8 @@ export const createEvaluationRun = post(
     const { schema, mode, artifact_id, config_id, set_id, tags } = request.body;
     const { idempotency_key, fingerprint, caller, signal } = request;
     const fields = {
-      ...{ schema, mode, artifact_id, config_id, allow_partial: true, citations: true },
-      min_confidence: undefined,
+      ...{ schema, mode, artifact_id, config_id, allow_partial: true },
+      settings: { citations: true },
       // What its config leaves to people counts as it was read: nobody is asked.
       review: {},
     };

@@ -140,7 +140,8 @@ const extract =
     const { mode: effort, citations, minConfidence } = options;
     const request = requestOf(file, parts, { effort, deadlineMs: parts.limits.extractMs[effort], signal });
     const why = options.why !== undefined;
-    const asked = { ...request, schema, citations, minConfidence, learned: artifact, why };
+    const settings = { citations, min_confidence: minConfidence };
+    const asked = { ...request, schema, settings, learned: artifact, why };
     const answer = await parts.engine.extract(asked);
     if (answer.kind === 'invalid_schema') return failed('invalid_schema', answer.detail);
     if (answer.kind !== 'ok') return notRead(answer);

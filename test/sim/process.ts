@@ -217,7 +217,8 @@ const workOn = (env: ProcessEnv) => {
     modelWork: {
       // Nothing is ever doubtful, and every third key is never used.
       extract: async (request, asked, keeping) => {
-        if (asked.modelsFor === 'doubtful' || Math.random() < 0.33) return extracted(request.path);
+        if (request.settings.models_for === 'doubtful' || Math.random() < 0.33)
+          return extracted(request.path);
         const calls: string[] = [];
         const onCall = (call: ModelCall): void => {
           if (call.id !== undefined) calls.push(call.id);
@@ -320,7 +321,7 @@ const workOf = (
     file: { path, sha256: digestAt(env, path), bytes: 1, file_name: env.fileAt(path).tag },
     tags: tagsWith(print),
     ...(ownKey && { llm: OWN_KEY }),
-    ...(doubtful && { models_for: 'doubtful' }),
+    ...(doubtful && { settings: { citations: true, models_for: 'doubtful' } }),
     ...(reviewed && { review: { sample: 1 } }),
   });
 

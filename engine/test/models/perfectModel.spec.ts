@@ -83,10 +83,13 @@ const SCHEMA: JsonObject = {
   },
 };
 
+/** No value is left out for its confidence. */
+const ALL = { citations: true, min_confidence: 0 };
+
 const grounded = (paper: Paper, answer: JsonObject, pages?: readonly [number, number]): GroundedValue => {
   const packed = serialize(laidOut(paper.pages));
   const schema = pages === undefined ? SCHEMA : relaxedSchema(SCHEMA);
-  const found = groundAnswer({ packed, schema, answer: JSON.stringify(answer), pages, minConfidence: 0 });
+  const found = groundAnswer({ packed, schema, answer: JSON.stringify(answer), pages, settings: ALL });
   if (found.kind !== 'ok') throw new Error(found.detail);
   return found;
 };
@@ -138,7 +141,7 @@ describe('a model without fault', () => {
       // Held as the parts cited it, it is the same, and has its places.
       const held = groundAnswer({
         ...{ packed: new Uint8Array(), schema: SCHEMA, answer: JSON.stringify(merged.value) },
-        ...{ minConfidence: 0, cited: merged.citations },
+        ...{ settings: ALL, cited: merged.citations },
       });
       if (held.kind !== 'ok') throw new Error(held.detail);
       expect(held.value).to.deep.equal(value);
