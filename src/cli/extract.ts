@@ -4,7 +4,7 @@ import type { Extraction } from '@quire/engine/ports/extractionEngine';
 import type { LocalArtifact } from '@quire/engine/learning/artifact';
 import { GENERATORS, OUTCOMES, type FieldWhy, type ToldOffer } from '@quire/engine/ports/why';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { DocumentParts } from '../service/documents.ts';
+import type { DocumentParts } from '../parts/documents.ts';
 import { pageAnswers } from '../commands/extract.ts';
 import {
   answerWriter,

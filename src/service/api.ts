@@ -56,12 +56,12 @@ import { servedOver } from '../server/routes.ts';
 import { httpApp } from '../server/app.ts';
 import { httpMetrics, runningRequests, type RunningRequests } from '../server/metrics.ts';
 import { listen, type HttpServer } from '../server/connections.ts';
-import { rateLimitRefusals } from './metrics.ts';
+import { rateLimitRefusals } from '../telemetry/workMetrics.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
 import { payoutComparer } from '../queries/payouts.ts';
 import { ALL_TENANTS } from '../queries/queries.ts';
 import { VERSION } from '../version.ts';
-import { operationsOver, type OwnParts } from './operator.ts';
+import { operationsOver, type OwnParts } from '../operator/runOperation.ts';
 
 /** The console, as it was built. */
 export const consoleOf = ({ s3 }: Pick<Config, 's3'>): RequestHandler =>

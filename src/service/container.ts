@@ -7,13 +7,13 @@ import type { Registry } from 'prom-client';
 import { NO_TRACER, type Clock, type TextVault, type Tracer } from '../../domain/ports/log.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
 import type { Config } from '../config.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from '../parts/parts.ts';
 import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { appliedBy, calledBy, telemetryParts } from './telemetry.ts';
 import { contextOf, type Context, type SomeFactories } from './context.ts';
-import { projectingAs, secretBoxOf, vaultOf } from './stores.ts';
-import { runnerInThread, serviceRunner } from './projecting.ts';
+import { projectingAs, secretBoxOf, vaultOf } from '../parts/stores.ts';
+import { runnerInThread, serviceRunner } from '../parts/projecting.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import { replayStore, replicas, usedOnce } from '../../adapters/sqlTables.ts';
 import { knownAt } from '../../domain/eventLog/eventLog.ts';
@@ -31,7 +31,7 @@ import {
   retentionCommands,
   topUpCommands,
 } from '../commands/apiKeys.ts';
-import { paperPrinter } from './printing.ts';
+import { paperPrinter } from '../parts/printing.ts';
 import { heavySlots, type HeavySlots } from '../commands/slots.ts';
 import { recentFailures } from '../commands/countPages.ts';
 import { OVERRUN_KEPT_MS } from '../commands/workProblem.ts';
@@ -51,12 +51,11 @@ import { bucketsInUse, limitsScope, tenantLimits } from '../server/limits.ts';
 import { countedAccounts, observedLog } from '../telemetry/businessMetrics.ts';
 import { watchedDocuments } from '../telemetry/processMetrics.ts';
 import { apiDeps, webhooksParts } from './api.ts';
-import { logWatchParts, unlessDiverged, unfinishedParts, auditsParts } from './upkeep.ts';
+import { logWatchParts, unlessDiverged, unfinishedParts, auditsParts, sealerParts } from './upkeep.ts';
 import { batchesParts, evaluationsParts, operationsParts, trainingParts } from './work.ts';
-import { sealerParts } from './seals.ts';
 import { uploadsParts } from './uploads.ts';
-import { EXTRACT_DEADLINES_MS } from './documents.ts';
-import { heavyGauges, heavyRefusals, writerHooks } from './metrics.ts';
+import { EXTRACT_DEADLINES_MS } from '../parts/documents.ts';
+import { heavyGauges, heavyRefusals, writerHooks } from '../telemetry/workMetrics.ts';
 
 /** A name for a part that carries the part's type. */
 interface Token<T> {

@@ -49,9 +49,9 @@ import type { BatchWorker } from '../worker/batches.ts';
 import type { EvaluationWorker } from '../worker/evaluations.ts';
 import type { QueueWorker } from '../worker/queue.ts';
 import type { WebhookSender } from '../worker/webhooks.ts';
-import type { Parts } from './parts.ts';
-import type { Readiness } from './health.ts';
-import type { ProviderMetrics } from './metrics.ts';
+import type { Parts } from '../parts/parts.ts';
+import type { Readiness } from '../api/health.ts';
+import type { ProviderMetrics } from '../telemetry/workMetrics.ts';
 
 /** The parts of the process: each is made once, when it is first needed. */
 export interface Context {

@@ -17,10 +17,10 @@ import {
   webhookGauges,
 } from '../telemetry/businessMetrics.ts';
 import { openingMetrics, partMetrics, pauseMetrics } from '../telemetry/processMetrics.ts';
-import { healthOf, readiness } from './health.ts';
+import { healthOf, readiness } from '../api/health.ts';
 import { unlessDiverged } from './upkeep.ts';
 import type { Context, SomeFactories } from './context.ts';
-import { providerLabel, providerMetrics, type ProviderMetrics } from './metrics.ts';
+import { providerLabel, providerMetrics, type ProviderMetrics } from '../telemetry/workMetrics.ts';
 
 /** The tracer that the configuration asks for. OpenTelemetry is loaded only where it does. */
 export const openTracer = async ({ tracing }: Config, logger: Logger): Promise<Tracer> => {

@@ -1,4 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import { replaceMissing } from '../../projections/engine/waiting.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+import { sweeperOf, type Sweeper } from '../writer/sweeper.ts';
 import { systemTimers } from '../../adapters/local/local.ts';
 import {
   DIVERGED,
@@ -20,10 +22,12 @@ import {
   type KeptFacts,
   type UnfinishedSweeper,
 } from '../commands/usageLog.ts';
-import { audits, reportAudit, type RunAudit } from '../commands/audits.ts';
-import type { AuditReport } from '../audit/runAudit.ts';
+import { audits, reportAudit } from '../commands/audits.ts';
+import { auditInThread } from '../operator/auditInThread.ts';
+import { logSealer, type LogSealer } from '../commands/sealing.ts';
+import { openLockedObjects } from '../parts/parts.ts';
+import type { LockedObjects } from '../../domain/ports/services.ts';
 import type { Config } from '../config.ts';
-import type { AuditThreadData, AuditThreadMessage } from './auditThread.ts';
 
 /** The read models' database as those read it who answer: nothing comes from rows of another log. */
 const readOnlyWhileSound = (sql: SqlTx, watch: Pick<LogWatch, 'diverged'>): SqlTx => {
@@ -134,7 +138,7 @@ const factsOf = (from: Context): KeptFacts => {
   });
 };
 
-const sweeperOf = (from: Context): UnfinishedSweeper => {
+const unfinishedSweeperOf = (from: Context): UnfinishedSweeper => {
   const { log, sql } = from.parts;
   const logger = from.logger;
   const count = from.countSwept;
@@ -168,44 +172,36 @@ export const unfinishedParts = {
     });
   },
   facts: factsOf,
-  unfinishedSweeper: sweeperOf,
+  unfinishedSweeper: unfinishedSweeperOf,
 } satisfies SomeFactories;
 
-/** Time for a cancelled audit to remove its files, ms. */
-const GRACE_MS = 5_000;
+/** As `openLockedObjects`, opened when it is asked for something. */
+const lockedLater = (config: Config): LockedObjects => ({
+  refusal: async () => (await openLockedObjects(config)).refusal(),
+  putLocked: async (...args) => (await openLockedObjects(config)).putLocked(...args),
+});
 
-/**
- * Audits in a thread of its own, which opens the log for reading as the command does: requests meanwhile wait
- * only for the rows of the read models, which an embedded database sends.
- */
-const auditInThread =
-  ({ dataDir, databaseUrl, eventStoreUrl, s3 }: Config): RunAudit =>
-  async ({ log_only, all }, { onProgress, signal }) => {
-    signal.throwIfAborted();
-    const config = { dataDir, databaseUrl, eventStoreUrl, s3 };
-    const workerData: AuditThreadData = { config, log_only, all };
-    const thread = new Worker(new URL('./auditThread.js', import.meta.url), { workerData });
-    let timer: NodeJS.Timeout | undefined;
-    const stop = (): void => {
-      thread.postMessage('stop');
-      timer = setTimeout(() => void thread.terminate(), GRACE_MS);
-    };
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      return await new Promise<AuditReport>((resolve, reject) => {
-        thread.on('message', (message: AuditThreadMessage) => {
-          if ('progress' in message) onProgress(message.progress);
-          else if ('report' in message) resolve(message.report);
-          else reject(new Error(message.failed));
-        });
-        thread.once('error', reject);
-        thread.once('exit', () => reject(new Error('the audit ended without a report')));
-      });
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-    }
-  };
+const MINUTE_MS = 60_000;
+
+/** Seals the log by the service itself, where SEAL_EVERY_MINUTES says so. */
+export const sealerParts = {
+  lockedObjects: (from) => lockedLater(from.config),
+  logSealer: (from): LogSealer | null => {
+    const { seals } = from.config;
+    if (seals === undefined) return null;
+    const logger = from.logger;
+    return logSealer({
+      log: from.parts.log,
+      locked: from.lockedObjects,
+      clock: from.clock,
+      everyMs: seals.everyMinutes * MINUTE_MS,
+      retainDays: seals.retentionDays ?? null,
+      onSeal: ({ seal, object }) =>
+        logger.info({ msg: 'sealed', position: seal.position, events: seal.events, object: object?.key }),
+      onError: (err) => logger.error({ msg: 'the log could not be sealed', err }),
+    });
+  },
+} satisfies SomeFactories;
 
 /** Audits beside the work of the service. */
 export const auditsParts = {
@@ -220,3 +216,20 @@ export const auditsParts = {
     });
   },
 } satisfies SomeFactories;
+
+const TABLES_EVERY_MS = 60_000;
+
+/** Looks at start and each minute for tables of read models that were dropped, and has them filled anew. */
+export const tableWatch = (from: Context): Sweeper<number> => {
+  const logger = from.logger;
+  const { sql } = from.parts;
+  const look = async (): Promise<number> => {
+    const missing = await replaceMissing(sql, READ_MODELS);
+    for (const { projector, tables, views } of missing)
+      logger.error({ msg: 'tables of a read model were dropped', name: projector.name, tables, views });
+    if (missing.length > 0) from.readiness.begunAnew();
+    return missing.length;
+  };
+  const onError = (err: unknown) => logger.warn({ msg: 'tables could not be looked for', err });
+  return sweeperOf(look, { everyMs: TABLES_EVERY_MS, onError });
+};

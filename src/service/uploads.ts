@@ -49,7 +49,7 @@ import { filesOnDisk, uploads } from '../commands/fetchUpload.ts';
 import { pruneDeliveries, webhookFate } from '../commands/webhooks.ts';
 import { sweepTexts } from '../worker/textSweeping.ts';
 import type { ApiDeps } from '../api/routes.ts';
-import { reviewWorker } from './reviewing.ts';
+import { reviewWorker } from '../worker/reviewing.ts';
 import { unlessDiverged } from './upkeep.ts';
 import type { Context, SomeFactories } from './context.ts';
 

@@ -10,7 +10,7 @@ import { modelCallFact } from '../commands/llmCosts.ts';
 import type { ModelDeps } from '../commands/models.ts';
 import type { LogCall } from '../commands/deliverWork.ts';
 import type { Context, SomeFactories } from './context.ts';
-import type { ProviderMetrics } from './metrics.ts';
+import type { ProviderMetrics } from '../telemetry/workMetrics.ts';
 import { activeBillingConfig } from '../../domain/billingConfig.ts';
 import { extractDocument, type ExtractDeps } from '../commands/extract.ts';
 import { guardedObjects } from '../commands/uploads.ts';
@@ -21,7 +21,7 @@ import {
   PAGES_MAX,
   EXTRACT_DEADLINES_MS,
   LEARN_DEADLINE_MS,
-} from './documents.ts';
+} from '../parts/documents.ts';
 import { openOperationsOfTenant, operationLists } from '../../projections/operations.ts';
 import {
   acceptOperation,

@@ -12,9 +12,9 @@ import type { EventFeed, EventStore, RecordedEvent } from '../../domain/ports/lo
 import { runAudit, type AuditReport } from '../../src/audit/runAudit.ts';
 import { everything } from '../../src/audit/streams.ts';
 import { openedLog, sealLog } from '../../src/commands/sealing.ts';
-import { OperatorError } from '../../src/operator/socket.ts';
-import { copyLogBetween } from '../../src/service/backup.ts';
-import { findSeals } from '../../src/service/seals.ts';
+import { OperatorError } from '../../src/clientConfig.ts';
+import { copyLogBetween } from '../../src/backup/backup.ts';
+import { findSeals } from '../../src/operator/auditedLog.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { adjustment } from '../support/money/accountCommands.ts';
 import { type EsdbDouble, startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';

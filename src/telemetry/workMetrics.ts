@@ -4,7 +4,7 @@ import type { ModelUsage } from '@quire/engine/ports/modelProvider';
 import type { Logger } from 'pino';
 import type { HeavySlots, SlotRefusal } from '../commands/slots.ts';
 import type { BucketClass } from '../../domain/ports/services.ts';
-import { metersOn, pulledGauges } from '../telemetry/processMetrics.ts';
+import { metersOn, pulledGauges } from './processMetrics.ts';
 import { SNAPSHOT_FLAWS } from '../writer/streamFold.ts';
 import type { SnapshotNotice, WriterHooks } from '../writer/decideBatch.ts';
 

@@ -6,6 +6,7 @@ import { withoutEnd } from '@quire/engine/kernel/text';
 import { openDocumentWorkers, type DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import type { EventFeed, EventStore, SnapshotStore } from '../../domain/ports/log.ts';
 import type {
+  LockedObjects,
   ObjectStore,
   RateLimiter,
   UploadSignatures,
@@ -17,7 +18,7 @@ import { memoryRateLimiter } from '../../adapters/local/local.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Config } from '../config.ts';
 import { eventStoreAddress } from '../eventStoreUrl.ts';
-import { OperatorError } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import {
   logFileIn,
   openLog,
@@ -119,6 +120,26 @@ export const openObjects = async (
 /** Objects for reading alone, beside a running service. */
 export const objectsToRead = async (config: Config): Promise<ObjectStore> =>
   config.s3 === undefined ? objectFolder(join(config.dataDir, 'objects')) : (await openObjects(config))[0];
+
+/** The bucket of the configuration, for reading; undefined: objects lie in a folder. */
+export const openS3 = async ({ s3 }: Pick<Config, 's3'>): Promise<ObjectStore | undefined> => {
+  if (s3 === undefined) return undefined;
+  const { clientOf, objectsIn } = await import('../../adapters/minio.ts');
+  return objectsIn(clientOf(s3), s3.bucket);
+};
+
+const FOLDER =
+  'The embedded folder of objects cannot lock them, so seals in it could be removed: set ' +
+  'S3_ENDPOINT and its fellows to a bucket with object lock, or leave seals out of the ' +
+  'object store.';
+
+/** Where seals can be put so that nobody changes them. */
+export const openLockedObjects = async ({ s3 }: Pick<Config, 's3'>): Promise<LockedObjects> => {
+  if (s3 === undefined)
+    return { refusal: () => Promise.resolve(FOLDER), putLocked: () => Promise.reject(new Error(FOLDER)) };
+  const { minioLockedObjects } = await import('../../adapters/minio.ts');
+  return minioLockedObjects(s3);
+};
 
 /** A client cannot send anything to `0.0.0.0`, which only says that all addresses are listened on. */
 const reachable = (url: string): string =>

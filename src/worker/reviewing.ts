@@ -9,7 +9,7 @@ import {
   sizeOfJob,
   type StoredReview,
 } from '../commands/reviewWork.ts';
-import { restingThread } from './restingThread.ts';
+import { restingThread } from '../parts/restingThread.ts';
 
 /** Smaller work takes a few milliseconds, and a thread some tens of megabytes. */
 const HERE_BYTES_MAX = 65_536;

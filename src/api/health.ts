@@ -1,8 +1,8 @@
 import type { LogWatch } from '../../projections/engine/divergence.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
-import { healthReport, type HealthPart } from '../api/service.ts';
-import type { HealthReport, ReadyReport } from '../api/schemas/serviceSchemas.ts';
-import type { Parts } from './parts.ts';
+import { healthReport, type HealthPart } from './service.ts';
+import type { HealthReport, ReadyReport } from './schemas/serviceSchemas.ts';
+import type { Parts } from '../parts/parts.ts';
 import type { EventFeed } from '../../domain/ports/log.ts';
 import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
 
