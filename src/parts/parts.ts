@@ -68,25 +68,45 @@ export interface Parts {
   readonly close: () => Promise<void>;
 }
 
-/** The parts opened so far, to close again if a later part does not open. */
-interface Opened {
-  readonly keep: <T>(part: T, close: (part: T) => Promise<void>) => T;
+/** Everything that a process has opened, to be closed when it ends. */
+export interface Ends {
+  /** Throws where the process was told to end meanwhile: what is opened after that would be opened for nothing. */
+  readonly add: (end: () => unknown) => void;
+  /** Closes what was opened last first; throws the first error, after all have had their turn. */
   readonly close: () => Promise<void>;
 }
 
-const openedParts = (stopped: AbortSignal | undefined): Opened => {
-  const closers: (() => Promise<void>)[] = [];
+/** One end that fails keeps no other from its own. */
+export const newEnds = (stopped?: AbortSignal): Ends => {
+  const ends: (() => unknown)[] = [];
   return {
-    keep: (part, close) => {
-      closers.push(() => close(part));
+    add: (end) => {
+      ends.unshift(end);
       stopped?.throwIfAborted();
-      return part;
     },
     close: async () => {
-      for (const close of closers.splice(0).reverse()) await close();
+      const failures: unknown[] = [];
+      for (const end of ends.splice(0)) {
+        try {
+          await end();
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
     },
   };
 };
+
+/** Keeps a part that was opened, to be closed at the end. */
+const keeperOf =
+  ({ add }: Pick<Ends, 'add'>): Keep =>
+  (part, close) => {
+    add(() => close(part));
+    return part;
+  };
+
+type Keep = <T>(part: T, close: (part: T) => Promise<void>) => T;
 
 const hostOf = (url: string): string => new URL(url).host;
 
@@ -170,7 +190,7 @@ const openUploads = async ({ s3, dataDir }: Config, baseUrl: Parts['baseUrl']): 
 
 const openLimiter = async (
   { redisUrl }: Config,
-  { keep }: Opened,
+  keep: Keep,
   onOutage: (error: unknown) => void,
 ): Promise<readonly [RateLimiter, string]> => {
   const nowMs = () => performance.now();
@@ -237,10 +257,11 @@ const serversAnswer = async (
  * those before it are closed again.
  */
 export const openParts = async (config: Config, on: PartEvents): Promise<Parts> => {
-  const opened = openedParts(on.stopped);
+  const ends = newEnds(on.stopped);
+  const keep = keeperOf(ends);
   const writable = { log: true };
   try {
-    opened.keep(await lockDataDir(config.dataDir, on.lockLost), (lock) => lock.release());
+    keep(await lockDataDir(config.dataDir, on.lockLost), (lock) => lock.release());
     const uploadDir = join(config.dataDir, 'uploads');
     // Whatever is there was left by a process that is gone: this one owns the folder.
     await rm(uploadDir, { recursive: true, force: true });
@@ -250,13 +271,13 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       writable.log = reason === null;
       on.logTrouble?.(reason);
     };
-    const log = opened.keep(await openLog(config, { onTrouble }), (part) => part.close());
+    const log = keep(await openLog(config, { onTrouble }), (part) => part.close());
     const { ocrLanguages, ocrEngines } = config;
-    const workers = opened.keep(openDocumentWorkers({ ocrLanguages, ocrEngines }), (part) => part.close());
+    const workers = keep(openDocumentWorkers({ ocrLanguages, ocrEngines }), (part) => part.close());
     // A process tries what confines parsers, while the database opens. Its answer is asked for again before the banner.
     void workers.protection().catch(() => undefined);
     const { sql, recreated, projections } = await openServiceSql(config);
-    opened.keep(sql, (part) => part.close());
+    keep(sql, (part) => part.close());
     const wait = {
       waitMs: config.startWaitSeconds * 1000,
       onWait: on.serverAway ?? (() => undefined),
@@ -267,7 +288,7 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     const address: Parts['address'] = { url: undefined };
     const baseUrl = baseUrlOf(config, address);
     const uploads = await openUploads(config, baseUrl);
-    const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
+    const [limiter, limits] = await openLimiter(config, keep, on.redisOutage);
     const names = { ...storeNames(config), objects: objectsName, limits };
     return {
       log,
@@ -286,10 +307,10 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       names,
       isLogWritable: () => writable.log,
       recreated,
-      close: opened.close,
+      close: ends.close,
     };
   } catch (error) {
-    await opened.close();
+    await ends.close();
     throw error;
   }
 };

@@ -28,7 +28,7 @@ import {
 } from '../commands/webhooks.ts';
 import { webhookAttempts } from '../telemetry/businessMetrics.ts';
 import { webhookSender, type WebhookSender } from '../worker/webhooks.ts';
-import { unlessDiverged } from './upkeep.ts';
+import { unlessDiverged } from '../../projections/engine/divergence.ts';
 import { signedInAs } from '../writer/vault.ts';
 import { READ_MODELS, DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { openWorkByStatus } from '../../projections/operations.ts';

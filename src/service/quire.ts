@@ -1,10 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { protectionText, type ProtectionFacts } from '../doctor/parts.ts';
-import { openParts, type Parts } from '../parts/parts.ts';
-import { formatKey, keyTraces, type ApiKeyState } from '../../domain/apiKey.ts';
-import type { ApiKeys } from '../commands/apiKeys.ts';
+import { newEnds, openParts, type Ends, type Parts } from '../parts/parts.ts';
+import { firstAdminKey, openFirstTenant } from '../operator/firstStart.ts';
 import type { Context } from './context.ts';
 import type { ReplicaFacts } from '../../domain/ports/services.ts';
 import { sweeperOf } from '../writer/sweeper.ts';
@@ -16,9 +15,6 @@ import { openLogger, say } from '../telemetry/output.ts';
 import { openTracer, showGauges } from './telemetry.ts';
 import { prepareTables } from '../parts/tables.ts';
 import { tableWatch } from './upkeep.ts';
-import { exportedEvents } from '../operator/log.ts';
-import { accountStream } from '../../domain/account/messages.ts';
-import { systemMeta } from '../writer/commandMeta.ts';
 import { watchLoopDelay } from '../telemetry/processMetrics.ts';
 import { hearOperators, serve } from './api.ts';
 
@@ -63,120 +59,6 @@ const banner = (parts: Parts, started: Started): string => {
   else if (started.isApi)
     lines.push('  sign in       with a key, or by the link that quire sign-in-link prints');
   return `${lines.join('\n')}\n`;
-};
-
-/** Everything that a process has opened, to be closed when it ends. */
-interface Ends {
-  /** Throws where the process was told to end meanwhile: what is opened after that would be opened for nothing. */
-  readonly add: (end: () => unknown) => void;
-  /** Closes what was opened last first; throws the first error, after all have had their turn. */
-  readonly close: () => Promise<void>;
-}
-
-/** One end that fails keeps no other from its own. */
-export const newEnds = (stopped?: AbortSignal): Ends => {
-  const ends: (() => unknown)[] = [];
-  return {
-    add: (end) => {
-      ends.unshift(end);
-      stopped?.throwIfAborted();
-    },
-    close: async () => {
-      const failures: unknown[] = [];
-      for (const end of ends.splice(0)) {
-        try {
-          await end();
-        } catch (error) {
-          failures.push(error);
-        }
-      }
-      if (failures.length > 0) throw failures[0];
-    },
-  };
-};
-
-/** The tenant that admin keys made at start belong to. */
-const OPERATOR = 'operator';
-
-/** The tenant that is there to begin with. */
-const FIRST_TENANT = 'default';
-
-/** Whether the log has an account but the operator's own: told by its first events, so not by read models. */
-const hasTenants = async ({ parts }: Context): Promise<boolean> => {
-  const { signal } = new AbortController();
-  for await (const { stream } of exportedEvents(parts.log, { category: 'account' }, signal))
-    if (stream !== accountStream(OPERATOR)) return true;
-  return false;
-};
-
-/**
- * Opens a first account, so that somebody who tries the service can read documents at once. Only if all parts are
- * embedded and there is no tenant yet: on servers an operator knows the tenants. Says whether it was opened.
- */
-const openFirstTenant = async (from: Context): Promise<boolean> => {
-  const { eventStoreUrl, databaseUrl, redisUrl, s3 } = from.config;
-  const isEmbedded = [eventStoreUrl, databaseUrl, redisUrl, s3].every((server) => server === undefined);
-  if (!isEmbedded || (await hasTenants(from))) return false;
-  const opened = await from.accounts.execute({
-    type: 'OpenAccount',
-    data: { tenant_id: FIRST_TENANT },
-    meta: systemMeta(from, 'first-start'),
-  });
-  return opened.kind === 'done';
-};
-
-/** The key that a key's rotations have led to. */
-const newestOf = async (keys: Pick<ApiKeys, 'stateOf'>, keyId: string): Promise<ApiKeyState> => {
-  let state = await keys.stateOf(keyId);
-  while (state.replaced_by !== null) state = await keys.stateOf(state.replaced_by);
-  return state;
-};
-
-/**
- * The name of the next first key; undefined while one made before opens anything. Names are counted, not
- * drawn, so that of several processes that start at once one makes the key and the log refuses the others.
- */
-const freeKeyId = async (keys: Pick<ApiKeys, 'stateOf'>): Promise<string | undefined> => {
-  for (let n = 1; ; n += 1) {
-    const keyId = `key_first_start_${String(n)}`;
-    const { key, revoked } = await newestOf(keys, keyId);
-    if (key === null) return keyId;
-    if (!revoked) return undefined;
-  }
-};
-
-/**
- * The first admin key, made when the configuration gives none and the log has none; undefined otherwise,
- * also when another process that starts has just made it and shows it. The key is shown once and never
- * stored.
- */
-const firstAdminKey = async (from: Context): Promise<string | undefined> => {
-  const clock = from.clock;
-  if (from.config.adminApiKey !== undefined) return undefined;
-  if ((await from.queries.liveAdminKeys(clock.now())) > 0) return undefined;
-  const keys = from.apiKeys;
-  const key_id = await freeKeyId(keys);
-  if (key_id === undefined) return undefined;
-  const key = formatKey('admin', randomBytes(96));
-  const meta = {
-    now: clock.now(),
-    actor: { key_id: 'first_start', role: 'system' },
-    correlation_id: 'first-start',
-    command_id: clock.uuid(),
-  } as const;
-  const issued = await keys.issue(
-    {
-      key_id,
-      ...keyTraces(key),
-      tenant_id: OPERATOR,
-      role: 'admin',
-      name: 'first start',
-      expires_at: null,
-    },
-    meta,
-  );
-  if (issued.kind !== 'done') throw new Error(`the first admin key could not be stored: ${issued.kind}`);
-  return issued.events.length === 0 ? undefined : key;
 };
 
 /** Often enough that a process which was seen within a minute is alive. */

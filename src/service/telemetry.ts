@@ -18,7 +18,7 @@ import {
 } from '../telemetry/businessMetrics.ts';
 import { openingMetrics, partMetrics, pauseMetrics } from '../telemetry/processMetrics.ts';
 import { healthOf, readiness } from '../api/health.ts';
-import { unlessDiverged } from './upkeep.ts';
+import { unlessDiverged } from '../../projections/engine/divergence.ts';
 import type { Context, SomeFactories } from './context.ts';
 import { providerLabel, providerMetrics, type ProviderMetrics } from '../telemetry/workMetrics.ts';
 

@@ -2,13 +2,7 @@ import { replaceMissing } from '../../projections/engine/waiting.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { sweeperOf, type Sweeper } from '../writer/sweeper.ts';
 import { systemTimers } from '../../adapters/local/local.ts';
-import {
-  DIVERGED,
-  logWatch,
-  ReadModelsDiverged,
-  type LogWatch,
-} from '../../projections/engine/divergence.ts';
-import type { SqlTx } from '../../projections/engine/ports.ts';
+import { DIVERGED, logWatch, readOnlyWhileSound } from '../../projections/engine/divergence.ts';
 import { openedLog } from '../commands/sealing.ts';
 import type { Context, SomeFactories } from './context.ts';
 import { abandonedWorkBefore, unrecordedWorkBefore } from '../../projections/usageEvents.ts';
@@ -28,33 +22,6 @@ import { logSealer, type LogSealer } from '../commands/sealing.ts';
 import { openLockedObjects } from '../parts/parts.ts';
 import type { LockedObjects } from '../../domain/ports/services.ts';
 import type { Config } from '../config.ts';
-
-/** The read models' database as those read it who answer: nothing comes from rows of another log. */
-const readOnlyWhileSound = (sql: SqlTx, watch: Pick<LogWatch, 'diverged'>): SqlTx => {
-  const refuse = (): void => {
-    const diverged = watch.diverged();
-    if (diverged !== undefined) throw new ReadModelsDiverged(diverged);
-  };
-  return {
-    query: async (text, values) => {
-      refuse();
-      const rows = await sql.query(text, values);
-      refuse();
-      return rows;
-    },
-    script: async (text) => {
-      refuse();
-      await sql.script(text);
-    },
-  };
-};
-
-/** Reports failures of background work; diverged read models are reported once, by the watch. */
-export const unlessDiverged =
-  (tell: (error: unknown) => void): ((error: unknown) => void) =>
-  (error) => {
-    if (!(error instanceof ReadModelsDiverged)) tell(error);
-  };
 
 /** Answers of read models that this process keeps. */
 const forgetAnswers = (from: Context): void => {

@@ -45,7 +45,7 @@ import { storedBody } from '../commands/storedResult.ts';
 import { beginTask, bringTo, operationWorker, type TaskBeginner } from '../worker/operations.ts';
 import { listsOn } from '../../projections/queue.ts';
 import type { QueueWorker } from '../worker/queue.ts';
-import { unlessDiverged } from './upkeep.ts';
+import { unlessDiverged } from '../../projections/engine/divergence.ts';
 import {
   batchesToBegin,
   batchesToEnd,
@@ -73,10 +73,10 @@ import {
 } from '../commands/evaluations.ts';
 import { trainingExamples } from '../commands/trainingExamples.ts';
 import { evaluationWorker, type EvaluationWorker } from '../worker/evaluations.ts';
-import { filesOnDisk, uploads, type Uploads } from '../commands/fetchUpload.ts';
+import { filesOnDisk, uploadedExamples, uploads } from '../commands/fetchUpload.ts';
 import { heavySlots } from '../commands/slots.ts';
 import { batchWorker, FED_AT_ONCE, type BatchWorker } from '../worker/batches.ts';
-import type { ExampleSource, Trainer } from '../../domain/ports/trainer.ts';
+import type { Trainer } from '../../domain/ports/trainer.ts';
 import type { SecretBox } from '../../domain/ports/services.ts';
 import { jobLists } from '../../projections/trainingJobs.ts';
 import type { CountPagesDeps } from '../commands/countPages.ts';
@@ -312,14 +312,6 @@ const evaluationWorkerOf = (from: Context): EvaluationWorker => {
 export const evaluationsParts = {
   evaluationWorker: evaluationWorkerOf,
 } satisfies SomeFactories;
-
-/** Documents of examples, from where clients uploaded them to. */
-export const uploadedExamples = (uploads: Uploads): ExampleSource => ({
-  fetch: async (tenant_id, document_id) => {
-    const fetched = await uploads.fetch({ tenant_id, allTenants: false }, { document_id });
-    return fetched.kind === 'problem' ? fetched : { kind: 'ok', file: fetched.file };
-  },
-});
 
 type CreateParts = Pick<
   CreateTrainingDeps,
