@@ -9,7 +9,7 @@ import { sealingKey, sealingWith } from '../server/browser.ts';
 import { sessionsOver, type Sessions } from '../server/sessions.ts';
 import { eraseTenantNow, newSignInLink } from '../operator/access.ts';
 import { aboutService, listenForOperators, type Operation } from '../operator/socket.ts';
-import type { Context, SomeFactories } from './context.ts';
+import type { Context } from './context.ts';
 import { webhookTransport } from '../../adapters/webhooks.ts';
 import { dueDeliveries, webhooksDue } from '../../projections/deliveries.ts';
 import {
@@ -18,7 +18,6 @@ import {
   webhooksProjector,
   webhooksRemoved,
 } from '../../projections/webhooks.ts';
-import { reportDrift } from '../commands/audits.ts';
 import {
   deliveryStreams,
   webhookCommands,
@@ -134,7 +133,7 @@ const webhooksOf = (from: Context, randomBytes: (count: number) => Uint8Array): 
   return webhookCommands({ ...streams, ...deps });
 };
 
-const senderOf = (from: Context): WebhookSender => {
+export const webhookSenderOf = (from: Context): WebhookSender => {
   const { log, objects, sql } = from.parts;
   const { allowPrivateNetwork } = receiverPolicy(from);
   const [reads, logger, runner] = [from.readSql, from.logger, from.runner];
@@ -156,12 +155,6 @@ const senderOf = (from: Context): WebhookSender => {
     onError: unlessDiverged((err) => logger.error({ msg: 'webhooks', err })),
   });
 };
-
-/** What tells the world outside. */
-export const webhooksParts = {
-  webhookSender: senderOf,
-  reportDrift: (from) => reportDrift({ store: from.parts.log, clock: from.clock }),
-} satisfies SomeFactories;
 
 /** The state of this process and its parts, asked again each time. */
 const serviceStateOf = (from: Context): (() => Promise<ServiceStateBody>) => {

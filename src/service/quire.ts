@@ -10,7 +10,7 @@ import { sweeperOf } from '../writer/sweeper.ts';
 import { VERSION } from '../version.ts';
 import type { Config } from '../config.ts';
 import { openedLog } from '../commands/sealing.ts';
-import { contextOver } from './container.ts';
+import { contextOver } from './composition.ts';
 import { openLogger, say } from '../telemetry/output.ts';
 import { openTracer, showGauges } from './telemetry.ts';
 import { prepareTables } from '../parts/tables.ts';

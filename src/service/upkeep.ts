@@ -1,27 +1,34 @@
-import { replaceMissing } from '../../projections/engine/waiting.ts';
-import { READ_MODELS } from '../../projections/readModels.ts';
-import { sweeperOf, type Sweeper } from '../writer/sweeper.ts';
 import { systemTimers } from '../../adapters/local/local.ts';
-import { DIVERGED, logWatch, readOnlyWhileSound } from '../../projections/engine/divergence.ts';
-import { openedLog } from '../commands/sealing.ts';
-import type { Context, SomeFactories } from './context.ts';
+import type { LockedObjects } from '../../domain/ports/services.ts';
+import { expiredHolds } from '../../projections/balances.ts';
+import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
+import { DIVERGED, type LogWatch, logWatch, unlessDiverged } from '../../projections/engine/divergence.ts';
+import type { ProjectionRunner } from '../../projections/engine/runner.ts';
+import { replaceMissing } from '../../projections/engine/waiting.ts';
+import { openClaimsBefore, openTransfersBefore } from '../../projections/openClaims.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
 import { abandonedWorkBefore, unrecordedWorkBefore } from '../../projections/usageEvents.ts';
-import { guardedObjects } from '../commands/uploads.ts';
+import { type HoldSweeper, holdSweeper } from '../commands/holds.ts';
 import { logModelCall } from '../commands/llmCosts.ts';
+import { priceSales } from '../commands/saleRates.ts';
+import { type LogSealer, logSealer, openedLog } from '../commands/sealing.ts';
+import { guardedObjects } from '../commands/uploads.ts';
 import {
   factShelf,
-  keptFacts,
-  unfinishedSweeper,
-  usageLog,
   type KeptFacts,
+  keptFacts,
   type UnfinishedSweeper,
+  unfinishedSweeper,
 } from '../commands/usageLog.ts';
-import { audits, reportAudit } from '../commands/audits.ts';
-import { auditInThread } from '../operator/auditInThread.ts';
-import { logSealer, type LogSealer } from '../commands/sealing.ts';
-import { openLockedObjects } from '../parts/parts.ts';
-import type { LockedObjects } from '../../domain/ports/services.ts';
 import type { Config } from '../config.ts';
+import { openLockedObjects } from '../parts/parts.ts';
+import { runnerInThread, serviceRunner } from '../parts/projecting.ts';
+import { projectingAs } from '../parts/stores.ts';
+import { tracedBatches } from '../telemetry/tracing.ts';
+import { isContradiction } from '../writer/append.ts';
+import { UnreadableStream } from '../writer/streamFold.ts';
+import { type Sweeper, sweeperOf } from '../writer/sweeper.ts';
+import type { Context } from './context.ts';
 
 /** Answers of read models that this process keeps. */
 const forgetAnswers = (from: Context): void => {
@@ -48,46 +55,42 @@ const forgetLog = async (from: Context): Promise<void> => {
   await reference.ensureDefaults(now);
 };
 
-/** The watch over the log, and the database as it lets it be read. */
-export const logWatchParts = {
-  logWatch: (from) => {
-    const { sql, log } = from.parts;
-    const logger = from.logger;
-    return logWatch({
-      sql,
-      feed: log,
-      timers: systemTimers,
-      onReplaced: (log_id) => {
-        logger.error({
-          msg: 'the event log is not the one that it was: what was remembered is dropped',
-          log_id,
-        });
-        return forgetLog(from);
-      },
-      onDiverged: ({ names, reason, log_id }) => {
-        forgetReads(from);
-        logger.error({
-          msg: 'read models diverged from the event log',
-          reason,
-          names,
-          log_id,
-          say: DIVERGED,
-        });
-      },
-      onSettled: () => {
-        from.accounts.forget('all');
-        from.llmCosts.forget('all');
-        // Events written meanwhile are in the present log: reads still wait for them.
-        forgetAnswers(from);
-        logger.info({ msg: 'the read models are of the event log that is there' });
-      },
-      onError: (err) => logger.warn({ msg: 'the event log could not be compared with the read models', err }),
-    });
-  },
-  readSql: (from) => readOnlyWhileSound(from.parts.sql, from.logWatch),
-} satisfies SomeFactories;
+export const logWatchOf = (from: Context): LogWatch => {
+  const { sql, log } = from.parts;
+  const logger = from.logger;
+  return logWatch({
+    sql,
+    feed: log,
+    timers: systemTimers,
+    onReplaced: (log_id) => {
+      logger.error({
+        msg: 'the event log is not the one that it was: what was remembered is dropped',
+        log_id,
+      });
+      return forgetLog(from);
+    },
+    onDiverged: ({ names, reason, log_id }) => {
+      forgetReads(from);
+      logger.error({
+        msg: 'read models diverged from the event log',
+        reason,
+        names,
+        log_id,
+        say: DIVERGED,
+      });
+    },
+    onSettled: () => {
+      from.accounts.forget('all');
+      from.llmCosts.forget('all');
+      // Events written meanwhile are in the present log: reads still wait for them.
+      forgetAnswers(from);
+      logger.info({ msg: 'the read models are of the event log that is there' });
+    },
+    onError: (err) => logger.warn({ msg: 'the event log could not be compared with the read models', err }),
+  });
+};
 
-const factsOf = (from: Context): KeptFacts => {
+export const factsOf = (from: Context): KeptFacts => {
   const reference = from.reference;
   const reads = from.reads;
   const logger = from.logger;
@@ -105,7 +108,7 @@ const factsOf = (from: Context): KeptFacts => {
   });
 };
 
-const unfinishedSweeperOf = (from: Context): UnfinishedSweeper => {
+export const unfinishedSweeperOf = (from: Context): UnfinishedSweeper => {
   const { log, sql } = from.parts;
   const logger = from.logger;
   const count = from.countSwept;
@@ -128,61 +131,30 @@ const unfinishedSweeperOf = (from: Context): UnfinishedSweeper => {
   });
 };
 
-/** What work did and the log does not know yet. */
-export const unfinishedParts = {
-  usageLog: (from) => {
-    const reads = from.reads;
-    return usageLog({
-      store: from.parts.log,
-      clock: from.clock,
-      wrote: (tenantId, position) => reads.note(tenantId, position),
-    });
-  },
-  facts: factsOf,
-  unfinishedSweeper: unfinishedSweeperOf,
-} satisfies SomeFactories;
-
 /** As `openLockedObjects`, opened when it is asked for something. */
-const lockedLater = (config: Config): LockedObjects => ({
+export const lockedLater = (config: Config): LockedObjects => ({
   refusal: async () => (await openLockedObjects(config)).refusal(),
   putLocked: async (...args) => (await openLockedObjects(config)).putLocked(...args),
 });
 
 const MINUTE_MS = 60_000;
 
-/** Seals the log by the service itself, where SEAL_EVERY_MINUTES says so. */
-export const sealerParts = {
-  lockedObjects: (from) => lockedLater(from.config),
-  logSealer: (from): LogSealer | null => {
-    const { seals } = from.config;
-    if (seals === undefined) return null;
-    const logger = from.logger;
-    return logSealer({
-      log: from.parts.log,
-      locked: from.lockedObjects,
-      clock: from.clock,
-      everyMs: seals.everyMinutes * MINUTE_MS,
-      retainDays: seals.retentionDays ?? null,
-      onSeal: ({ seal, object }) =>
-        logger.info({ msg: 'sealed', position: seal.position, events: seal.events, object: object?.key }),
-      onError: (err) => logger.error({ msg: 'the log could not be sealed', err }),
-    });
-  },
-} satisfies SomeFactories;
-
-/** Audits beside the work of the service. */
-export const auditsParts = {
-  audits: (from) => {
-    const [{ log: store, objects }, clock] = [from.parts, from.clock];
-    return audits({
-      run: auditInThread(from.config),
-      objects,
-      clock,
-      tell: reportAudit({ store, clock }),
-      onError: (err) => from.logger.warn({ msg: 'how far an audit is could not be kept', err }),
-    });
-  },
-} satisfies SomeFactories;
+/** Seals the log where SEAL_EVERY_MINUTES says so; null elsewhere. */
+export const logSealerOf = (from: Context): LogSealer | null => {
+  const { seals } = from.config;
+  if (seals === undefined) return null;
+  const logger = from.logger;
+  return logSealer({
+    log: from.parts.log,
+    locked: from.lockedObjects,
+    clock: from.clock,
+    everyMs: seals.everyMinutes * MINUTE_MS,
+    retainDays: seals.retentionDays ?? null,
+    onSeal: ({ seal, object }) =>
+      logger.info({ msg: 'sealed', position: seal.position, events: seal.events, object: object?.key }),
+    onError: (err) => logger.error({ msg: 'the log could not be sealed', err }),
+  });
+};
 
 const TABLES_EVERY_MS = 60_000;
 
@@ -199,4 +171,74 @@ export const tableWatch = (from: Context): Sweeper<number> => {
   };
   const onError = (err: unknown) => logger.warn({ msg: 'tables could not be looked for', err });
   return sweeperOf(look, { everyMs: TABLES_EVERY_MS, onError });
+};
+
+/** How loudly the projections' notices are logged. */
+const LEVELS = {
+  batch: 'debug',
+  started: 'info',
+  promoted: 'info',
+  aside: 'warn',
+  evicted: 'warn',
+  unknown_types: 'warn',
+  diverged: 'error',
+  rebuilt: 'info',
+  dropped: 'warn',
+  failed: 'error',
+  stopped: 'error',
+} as const;
+
+const notified = (from: Context): ((notice: ProjectionNotice) => void) => {
+  const { onNotice } = from.projectionCounters;
+  const logger = from.logger;
+  return (notice) => {
+    onNotice(notice);
+    if (notice.kind === 'diverged' || notice.kind === 'rebuilt') void from.logWatch.check();
+    const level = LEVELS[notice.kind];
+    logger[level]({ msg: 'projections', ...notice });
+  };
+};
+
+/** The projections: in the thread of the embedded read models if there is one, otherwise in this one. */
+export const runnerOf = (from: Context): ProjectionRunner => {
+  const { sql, log: feed, projections } = from.parts;
+  const listener = {
+    onApplied: tracedBatches(from.projectionCounters.onApplied, from.tracer),
+    notify: notified(from),
+  };
+  return projections === undefined
+    ? serviceRunner({ sql, feed }, projectingAs(from.config), listener)
+    : runnerInThread(projections, listener);
+};
+
+/** A stream that contradicts what was known of it may be of a log that was replaced. */
+export const comparedAfter = (from: Context, error: unknown): void => {
+  const watch = from.logWatch;
+  if (isContradiction(error)) void watch.contradicted();
+  else if (error instanceof UnreadableStream) void watch.check();
+};
+
+/** Ends holds, claims and transfers that nobody ended. */
+export const holdSweeperOf = (from: Context): HoldSweeper => {
+  const sql = from.readSql;
+  const logger = from.logger;
+  const count = from.countSwept;
+  return holdSweeper({
+    writer: from.accounts,
+    payments: from.payments,
+    clock: from.clock,
+    openHoldsBefore: expiredHolds(sql),
+    openClaimsBefore: openClaimsBefore(sql),
+    openTransfersBefore: openTransfersBefore(sql),
+    priceSales: priceSales(from.saleRates),
+    onSweep: (report) => {
+      count('hold', 'settled', report.released);
+      count('claim', 'settled', report.finished);
+      count('transfer', 'settled', report.arrived);
+      count('sale_rate', 'settled', report.priced);
+      count('hold_or_claim', 'left', report.left);
+      if (Object.values(report).some((n) => n > 0)) logger.info({ msg: 'sweep', ...report });
+    },
+    onError: unlessDiverged((err) => logger.error({ msg: 'sweep failed', err })),
+  });
 };

@@ -18,10 +18,10 @@ import { jobsLearningFrom } from '../../projections/trainingJobs.ts';
 import { prunableDeliveries } from '../../projections/webhooks.ts';
 import { httpSource } from '../../adapters/sources.ts';
 import { SCRUB } from '../../adapters/sqlTables.ts';
-import { bytesInFlight, namesIn, takenRoom, uploadStock, type UploadStock } from '../commands/slots.ts';
+import { namesIn, uploadStock, type UploadStock } from '../commands/slots.ts';
 import { countPages, recentFailures, type Counted, type CountPagesDeps } from '../commands/countPages.ts';
-import { documents, guardedObjects, presignUpload, uploadReceiver } from '../commands/uploads.ts';
-import { objectSweeper, type ObjectSweeperDeps } from '../worker/sweeping.ts';
+import { guardedObjects, presignUpload, uploadReceiver } from '../commands/uploads.ts';
+import type { ObjectSweeperDeps } from '../worker/sweeping.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
 import { forgetInEvaluations } from '../commands/evaluations.ts';
 import { operations } from '../commands/operations.ts';
@@ -41,9 +41,8 @@ import { pruneDeliveries } from '../commands/webhooks.ts';
 import { sweepTexts } from '../worker/textSweeping.ts';
 import { workFates } from '../worker/workFates.ts';
 import type { ApiDeps } from '../api/routes.ts';
-import { reviewWorker } from '../worker/reviewing.ts';
 import { unlessDiverged } from '../../projections/engine/divergence.ts';
-import type { Context, SomeFactories } from './context.ts';
+import type { Context } from './context.ts';
 
 /** Those of the documents that were used, and whose file is kept as far as the read models know. */
 const usedOf = (sql: SqlTx) => {
@@ -179,18 +178,6 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
     onError,
   };
 };
-
-/** A tenant may send this many files of the largest size at once. */
-const FILES_IN_FLIGHT = 4;
-
-/** Documents and what becomes of the objects that nobody uses. */
-export const uploadsParts = {
-  reviewWorker: () => reviewWorker(),
-  documents: (from) => documents(from.parts.log),
-  operationRoom: () => takenRoom(),
-  inFlight: (from) => bytesInFlight(FILES_IN_FLIGHT * from.config.maxUploadBytes),
-  objectSweeper: (from) => objectSweeper(sweptObjects(from)),
-} satisfies SomeFactories;
 
 /** Documents that one call counts at the same time: one, where each needs a file of its own. */
 const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };

@@ -9,7 +9,7 @@ import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { modelCallFact } from '../commands/llmCosts.ts';
 import type { ModelDeps } from '../commands/models.ts';
 import type { LogCall } from '../commands/deliverWork.ts';
-import type { Context, SomeFactories } from './context.ts';
+import type { Context } from './context.ts';
 import type { ProviderMetrics } from '../telemetry/workMetrics.ts';
 import { activeBillingConfig } from '../../domain/billingConfig.ts';
 import { extractDocument, type ExtractDeps } from '../commands/extract.ts';
@@ -190,7 +190,7 @@ const taskBeginner = (work: WorkDeps): TaskBeginner => {
   });
 };
 
-const operationWorkerOf = (from: Context): QueueWorker => {
+export const operationWorkerOf = (from: Context): QueueWorker => {
   const work = workDeps(from);
   const sql = from.readSql;
   const logger = from.logger;
@@ -210,11 +210,6 @@ const operationWorkerOf = (from: Context): QueueWorker => {
   });
 };
 
-/** The worker that does what was accepted to be done later. */
-export const operationsParts = {
-  operationWorker: operationWorkerOf,
-} satisfies SomeFactories;
-
 /** Dependencies of the routes of batches. */
 export const batchCommands = (from: Context, work: WorkDeps): BatchCommands => {
   const streams = batches(work.store);
@@ -228,7 +223,7 @@ export const batchCommands = (from: Context, work: WorkDeps): BatchCommands => {
   };
 };
 
-const batchWorkerOf = (from: Context): BatchWorker => {
+export const batchWorkerOf = (from: Context): BatchWorker => {
   // Its documents have places of their own: requests that wait for an answer keep their slots.
   const work = { ...workDeps(from), slots: heavySlots(FED_AT_ONCE * FED_AT_ONCE) };
   const { objects, clock, wrote, store } = work;
@@ -255,11 +250,6 @@ const batchWorkerOf = (from: Context): BatchWorker => {
     onError: unlessDiverged((err) => logger.error({ msg: 'batch', err })),
   });
 };
-
-/** The worker that makes operations of the documents of batches. */
-export const batchesParts = {
-  batchWorker: batchWorkerOf,
-} satisfies SomeFactories;
 
 /** Dependencies of the routes of sets and runs. */
 export const evaluationCommands = (
@@ -296,7 +286,7 @@ export const evaluationCommands = (
   };
 };
 
-const evaluationWorkerOf = (from: Context): EvaluationWorker => {
+export const evaluationWorkerOf = (from: Context): EvaluationWorker => {
   const { objects, clock, wrote, store } = workDeps(from);
   const logger = from.logger;
   return evaluationWorker({
@@ -307,11 +297,6 @@ const evaluationWorkerOf = (from: Context): EvaluationWorker => {
     onError: unlessDiverged((err) => logger.error({ msg: 'evaluation', err })),
   });
 };
-
-/** The worker that scores runs whose documents are done. */
-export const evaluationsParts = {
-  evaluationWorker: evaluationWorkerOf,
-} satisfies SomeFactories;
 
 type CreateParts = Pick<
   CreateTrainingDeps,
@@ -348,15 +333,15 @@ export const pipelineCommands = (
   };
 };
 
-/** The worker of training jobs, once there is something that learns. */
-const trainingWorkerOf = (from: Context, trainer: Trainer, secrets: SecretBox | undefined): QueueWorker => {
+/** The worker of training jobs. */
+export const trainingWorkerOf = (from: Context): QueueWorker => {
   const { log: store, objects: stored } = from.parts;
   const reads = from.reads;
   const logger = from.logger;
   const objects = guardedObjects(stored);
   const jobs = trainingJobs(store);
   return trainingWorker({
-    ...{ store, objects, jobs, trainer, secrets },
+    ...{ store, objects, jobs, trainer: from.trainer, secrets: from.secretBox },
     accounts: from.accounts,
     clock: from.clock,
     wrote: (tenantId, position) => reads.note(tenantId, position),
@@ -378,7 +363,7 @@ const scoredBeside =
     return outcome.kind === 'scored' ? outcome.scored : scoredAnswer(answered.expected, undefined);
   };
 
-const trainerOf = (from: Context): Trainer => {
+export const trainerOf = (from: Context): Trainer => {
   const { workers } = from.parts;
   const { platformModels, localDeadlinesMs } = from.config;
   const { logCall } = modelParts(from);
@@ -397,9 +382,3 @@ const trainerOf = (from: Context): Trainer => {
     logCall,
   });
 };
-
-/** What learns, and the worker that takes jobs to it. */
-export const trainingParts = {
-  trainer: trainerOf,
-  trainingWorker: (from): QueueWorker => trainingWorkerOf(from, from.trainer, from.secretBox),
-} satisfies SomeFactories;

@@ -15,7 +15,7 @@ interface WorkFatesDeps {
   readonly store: EventStore;
   readonly objects: ObjectStore;
   readonly clock: Clock;
-  readonly usage: UsageLog;
+  readonly usage: Pick<UsageLog, 'stateOf'>;
 }
 
 const endedOrOpen = (

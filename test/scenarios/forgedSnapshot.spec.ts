@@ -9,7 +9,7 @@ import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { Snapshot } from '../../domain/ports/log.ts';
 import { accountCodec, accountSnapshots, type AccountWriter } from '../../src/writer/accountWriter.ts';
 import { foldForward, nothingYet, snapshotOf } from '../../src/writer/streamFold.ts';
-import { contextOver } from '../../src/service/container.ts';
+import { contextOver } from '../../src/service/composition.ts';
 import { openParts } from '../../src/parts/parts.ts';
 import { prepareTables } from '../../src/parts/tables.ts';
 import { configFrom } from '../../src/config.ts';

@@ -41,12 +41,7 @@ import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { evaluationWorker } from '../../src/worker/evaluations.ts';
 import { eraseDocument, forgetExamples, forgetReview } from '../../src/commands/erasing.ts';
 import { eraseTenant, type EraseTenantDeps, sweepErasures } from '../../src/commands/eraseTenant.ts';
-import {
-  createTrainingJob,
-  exampleStreams,
-  jobMoney,
-  trainingJobs,
-} from '../../src/commands/training.ts';
+import { createTrainingJob, exampleStreams, jobMoney, trainingJobs } from '../../src/commands/training.ts';
 import { abandonWork, cancelWork } from '../../src/commands/queue.ts';
 import { unfinishedSweeper } from '../../src/commands/usageLog.ts';
 import { documents, guardedObjects } from '../../src/commands/uploads.ts';
