@@ -1,9 +1,9 @@
-import type { RequestHandler, Express } from 'express';
+import type { RequestHandler } from 'express';
 import { mayConnectTo } from '@quire/engine/models/guard';
 import { checkedHost, systemResolve } from '@quire/engine/models/guard';
 import { csvRows } from '../../adapters/csvRows.ts';
 import { openIdProvider } from '../../adapters/oidc.ts';
-import { ConfigError, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import { consoleFolder, consolePage } from '../server/pages.ts';
 import { sealingKey, sealingWith } from '../server/browser.ts';
 import { sessionsOver, type Sessions } from '../server/sessions.ts';
@@ -49,12 +49,11 @@ import { heldBack } from '../commands/gates.ts';
 import { evaluationCommands, pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
 import { tenantErasing, uploadCommands } from './uploads.ts';
 import { eraseTenant, lastErasureIn } from '../commands/eraseTenant.ts';
-import { codeOf } from '../../domain/kernel/json.ts';
 import { apiRoutes, operationRoutes } from '../api/routes.ts';
 import { servedOver } from '../server/routes.ts';
 import { httpApp } from '../server/app.ts';
 import { httpMetrics, runningRequests, type RunningRequests } from '../server/metrics.ts';
-import { listen, type HttpServer } from '../server/connections.ts';
+import { type HttpServer, listenOn } from '../server/connections.ts';
 import { rateLimitRefusals } from '../telemetry/workMetrics.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
 import { payoutComparer } from '../queries/payouts.ts';
@@ -277,16 +276,6 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     randomBytes,
   };
 };
-
-/** A port that another process has is a mistake of configuration. */
-const listenOn = (app: Express, { host, port }: Config): Promise<HttpServer> =>
-  listen(app, { host, port }).catch((error: unknown) => {
-    if (codeOf(error) !== 'EADDRINUSE') throw error;
-    throw new ConfigError(
-      `PORT: ${String(port)} on ${host} is in use. Stop that process, or name another port; ` +
-        'each process of one machine needs its own.',
-    );
-  });
 
 interface Served extends HttpServer {
   readonly running: RunningRequests;

@@ -283,7 +283,7 @@ export const contextOver = (config: Config, opened: Parts, outside: Outside): Co
   const context = {} as Context;
   for (const name of Object.keys(factories) as (keyof Context)[]) {
     container.register(name, { useFactory: instanceCachingFactory(() => factories[name](context)) });
-    Object.defineProperty(context, name, { get: () => container.resolve(name), enumerable: true });
+    Object.defineProperty(context, name, { get: () => container.resolve<unknown>(name), enumerable: true });
   }
   return context;
 };

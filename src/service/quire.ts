@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { protectionText, type ProtectionFacts } from '../doctor/parts.ts';
 import { newEnds, openParts, type Ends, type Parts } from '../parts/parts.ts';
-import { firstAdminKey, openFirstTenant } from '../operator/firstStart.ts';
+import { banner, firstAdminKey, openFirstTenant } from '../operator/start.ts';
 import type { Context } from './context.ts';
 import type { ReplicaFacts } from '../../domain/ports/services.ts';
 import { sweeperOf } from '../writer/sweeper.ts';
@@ -17,49 +17,6 @@ import { prepareTables } from '../parts/tables.ts';
 import { tableWatch } from './upkeep.ts';
 import { watchLoopDelay } from '../telemetry/processMetrics.ts';
 import { hearOperators, serve } from './api.ts';
-
-interface Started {
-  readonly url: string;
-  readonly isApi: boolean;
-  /** The first admin key, where it was made just now. */
-  readonly key: string | undefined;
-  /** Signs its holder in to the console once, where the key was made. */
-  readonly link: string | undefined;
-  readonly protection: ProtectionFacts;
-}
-
-const whereOf = ({ url, isApi }: Started): readonly string[] =>
-  isApi
-    ? [`Quire listens on ${url}`, `  reference     ${url}/docs`, `  console       ${url}/`]
-    : ['Quire runs without an API', `  health        ${url}/health, with /metrics beside it`];
-
-/** The output of a start: where it listens, and its parts. */
-const banner = (parts: Parts, started: Started): string => {
-  const { key, link, protection } = started;
-  const { event_log, read_models, objects, limits } = parts.names;
-  const lines = [
-    '',
-    ...whereOf(started),
-    `  event log     ${event_log}`,
-    `  read models   ${read_models}`,
-    `  objects       ${objects}`,
-    `  rate limits   ${limits}`,
-    `  parsers       ${protectionText(protection)}`,
-  ];
-  if (parts.recreated !== null)
-    lines.push(`  read models are being rebuilt from the event log: ${parts.recreated}`);
-  if (key !== undefined)
-    lines.push(
-      '',
-      `  admin key     ${key}`,
-      '                shown this once: keep it, it cannot be shown again',
-    );
-  if (link !== undefined)
-    lines.push('', `  sign in       ${link}`, '                works once, for 15 minutes');
-  else if (started.isApi)
-    lines.push('  sign in       with a key, or by the link that quire sign-in-link prints');
-  return `${lines.join('\n')}\n`;
-};
 
 /** Often enough that a process which was seen within a minute is alive. */
 const EVERY_MS = 15_000;
@@ -154,14 +111,9 @@ const firstKeyAndTenant = async (from: Context): Promise<string | undefined> => 
   return key;
 };
 
-/** Starts the roles of this process, with an end for each; gives where it listens. */
-const startOver = async ({ config, parts, logger, ends }: Opened): Promise<string> => {
-  const tracer = await openTracer(config, logger);
-  ends.add(() => tracer.close());
-  await prepareTables(config, parts.sql);
-  const from = contextOver(config, parts, { logger, tracer });
-  const does = (role: Config['roles'][number]) => config.roles.includes(role);
-  const runner = from.runner;
+/** Opens the log, and follows it: from then on the read models have what it has, or tell that they do not. */
+const followLog = async (from: Context, ends: Ends): Promise<void> => {
+  const { runner, logWatch: watch } = from;
   ends.add(() => runner.stop());
   ends.add(() => from.models.close());
   for (const part of [from.reviewWorker, from.printer]) ends.add(() => part.stop());
@@ -170,20 +122,26 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   const now = from.clock.now();
   await openedLog(from.parts.log, now);
   await from.reference.ensureDefaults(now);
-  if (does('projector')) runner.start();
+  if (from.config.roles.includes('projector')) runner.start();
   await catchUp(from);
-  const watch = from.logWatch;
   await watch.check();
   watch.start();
   ends.add(() => watch.stop());
+};
+
+/** Starts the roles of this process, with an end for each; gives where it listens. */
+const startOver = async ({ config, parts, logger, ends }: Opened): Promise<string> => {
+  const tracer = await openTracer(config, logger);
+  ends.add(() => tracer.close());
+  await prepareTables(config, parts.sql);
+  const from = contextOver(config, parts, { logger, tracer });
+  const does = (role: Config['roles'][number]) => config.roles.includes(role);
+  await followLog(from, ends);
   const isApi = does('api');
   const key = isApi ? await firstKeyAndTenant(from) : undefined;
   showGauges(from);
   const stopWatching = watchLoopDelay(from.registry);
-  ends.add(() => {
-    stopWatching();
-    return Promise.resolve();
-  });
+  ends.add(stopWatching);
   const drift = from.driftCheck;
   ends.add(() => drift.stop());
   const unfinished = from.unfinishedSweeper;
@@ -214,7 +172,8 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   });
   const protection = await protectionOf(parts, logger);
   const link = key === undefined ? undefined : await from.api.sessions.newLink(key);
-  say(banner(parts, { url: server.url, isApi, key, link, protection }));
+  const started = { url: server.url, isApi, key, link, parsers: protectionText(protection) };
+  say(banner(parts, started));
   return server.url;
 };
 

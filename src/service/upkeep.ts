@@ -22,7 +22,7 @@ import {
 } from '../commands/usageLog.ts';
 import type { Config } from '../config.ts';
 import { openLockedObjects } from '../parts/parts.ts';
-import { runnerInThread, serviceRunner } from '../parts/projecting.ts';
+import { NOTICE_LEVELS, runnerInThread, serviceRunner } from '../parts/projecting.ts';
 import { projectingAs } from '../parts/stores.ts';
 import { tracedBatches } from '../telemetry/tracing.ts';
 import { isContradiction } from '../writer/append.ts';
@@ -173,29 +173,13 @@ export const tableWatch = (from: Context): Sweeper<number> => {
   return sweeperOf(look, { everyMs: TABLES_EVERY_MS, onError });
 };
 
-/** How loudly the projections' notices are logged. */
-const LEVELS = {
-  batch: 'debug',
-  started: 'info',
-  promoted: 'info',
-  aside: 'warn',
-  evicted: 'warn',
-  unknown_types: 'warn',
-  diverged: 'error',
-  rebuilt: 'info',
-  dropped: 'warn',
-  failed: 'error',
-  stopped: 'error',
-} as const;
-
 const notified = (from: Context): ((notice: ProjectionNotice) => void) => {
   const { onNotice } = from.projectionCounters;
   const logger = from.logger;
   return (notice) => {
     onNotice(notice);
     if (notice.kind === 'diverged' || notice.kind === 'rebuilt') void from.logWatch.check();
-    const level = LEVELS[notice.kind];
-    logger[level]({ msg: 'projections', ...notice });
+    logger[NOTICE_LEVELS[notice.kind]]({ msg: 'projections', ...notice });
   };
 };
 

@@ -3,14 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
 import { openLlmTrainer } from '@quire/engine/learning/prompts/llmTrainer';
-import type { LlmTrainerDeps } from '@quire/engine/learning/prompts/asking';
-import type { DocumentTools } from '@quire/engine/ports/documentTools';
-import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { modelCallFact } from '../commands/llmCosts.ts';
 import type { ModelDeps } from '../commands/models.ts';
 import type { LogCall } from '../commands/deliverWork.ts';
 import type { Context } from './context.ts';
-import type { ProviderMetrics } from '../telemetry/workMetrics.ts';
 import { activeBillingConfig } from '../../domain/billingConfig.ts';
 import { extractDocument, type ExtractDeps } from '../commands/extract.ts';
 import { guardedObjects } from '../commands/uploads.ts';
@@ -82,15 +78,8 @@ import { jobLists } from '../../projections/trainingJobs.ts';
 import type { CountPagesDeps } from '../commands/countPages.ts';
 import { exportExamples, keptInput } from '../commands/exportExamples.ts';
 import type { ApiDeps } from '../api/routes.ts';
-import { trainingWorker, trainer } from '../worker/training.ts';
-
-/** Tokens are counted before they are logged: a log that fails changes no metric. */
-const counted =
-  ({ onTokens }: ProviderMetrics, log: LogCall): LogCall =>
-  (work, call) => {
-    if (call.again !== true) onTokens(call.ref.provider, call.usage);
-    return log(work, call);
-  };
+import { scoredBeside, trainer, trainingWorker } from '../worker/training.ts';
+import { countedCalls } from '../telemetry/workMetrics.ts';
 
 /** Models as work on documents needs them: to do it, and to log what each call of one used. */
 const modelParts = (from: Context): ModelDeps & { readonly logCall: LogCall } => {
@@ -109,7 +98,9 @@ const modelParts = (from: Context): ModelDeps & { readonly logCall: LogCall } =>
       localDeadlinesMs: from.config.localDeadlinesMs,
       readFile: (path) => readFile(path),
     }),
-    logCall: counted(from.providerMetrics, (work, call) => facts.record(modelCallFact(clock, work, call))),
+    logCall: countedCalls(from.providerMetrics, (work, call) =>
+      facts.record(modelCallFact(clock, work, call)),
+    ),
   };
 };
 
@@ -353,15 +344,6 @@ export const trainingWorkerOf = (from: Context): QueueWorker => {
     onError: unlessDiverged((err) => logger.error({ msg: 'training', err })),
   });
 };
-
-/** What cannot be scored in time counts as no answer. */
-const scoredBeside =
-  (tools: DocumentTools, deadlineMs: number): LlmTrainerDeps['score'] =>
-  async (answered, { signal, share }) => {
-    const outcome = await tools.score(answered, { deadlineMs, signal, share });
-    signal.throwIfAborted();
-    return outcome.kind === 'scored' ? outcome.scored : scoredAnswer(answered.expected, undefined);
-  };
 
 export const trainerOf = (from: Context): Trainer => {
   const { workers } = from.parts;

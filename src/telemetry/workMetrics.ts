@@ -3,6 +3,7 @@ import { providerNamed } from '@quire/engine/ports/modelProvider';
 import type { ModelUsage } from '@quire/engine/ports/modelProvider';
 import type { Logger } from 'pino';
 import type { Tracer } from '../../domain/ports/log.ts';
+import type { LogCall } from '../commands/deliverWork.ts';
 import type { HeavySlots, SlotRefusal } from '../commands/slots.ts';
 import type { BucketClass } from '../../domain/ports/services.ts';
 import { metersOn, pulledGauges } from './processMetrics.ts';
@@ -70,6 +71,14 @@ export const tracedCalls =
     const beganAtMs = Date.now() - seconds * 1000;
     const span = tracer.begin('provider call', { kind: 'client', facts, beganAtMs });
     span.end({}, outcome === 'answered' ? 'ok' : 'failed');
+  };
+
+/** Tokens are counted before they are logged: a log that fails changes no metric. */
+export const countedCalls =
+  ({ onTokens }: ProviderMetrics, log: LogCall): LogCall =>
+  (work, call) => {
+    if (call.again !== true) onTokens(call.ref.provider, call.usage);
+    return log(work, call);
   };
 
 /** Counts refusals of heavy slots; all reasons are shown from the start. */

@@ -6,6 +6,7 @@ import type { ApiKeys } from '../commands/apiKeys.ts';
 import type { Config } from '../config.ts';
 import type { Queries } from '../queries/queries.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
+import type { Parts } from '../parts/parts.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import { exportedEvents } from './log.ts';
 
@@ -101,4 +102,48 @@ export const firstAdminKey = async (from: FirstStart): Promise<string | undefine
   );
   if (issued.kind !== 'done') throw new Error(`the first admin key could not be stored: ${issued.kind}`);
   return issued.events.length === 0 ? undefined : key;
+};
+
+interface Started {
+  readonly url: string;
+  readonly isApi: boolean;
+  /** The first admin key, where it was made just now. */
+  readonly key: string | undefined;
+  /** Signs its holder in to the console once, where the key was made. */
+  readonly link: string | undefined;
+  /** How far parsers are confined. */
+  readonly parsers: string;
+}
+
+const whereOf = ({ url, isApi }: Started): readonly string[] =>
+  isApi
+    ? [`Quire listens on ${url}`, `  reference     ${url}/docs`, `  console       ${url}/`]
+    : ['Quire runs without an API', `  health        ${url}/health, with /metrics beside it`];
+
+/** The output of a start: where it listens, and its parts. */
+export const banner = (parts: Pick<Parts, 'names' | 'recreated'>, started: Started): string => {
+  const { key, link, parsers } = started;
+  const { event_log, read_models, objects, limits } = parts.names;
+  const lines = [
+    '',
+    ...whereOf(started),
+    `  event log     ${event_log}`,
+    `  read models   ${read_models}`,
+    `  objects       ${objects}`,
+    `  rate limits   ${limits}`,
+    `  parsers       ${parsers}`,
+  ];
+  if (parts.recreated !== null)
+    lines.push(`  read models are being rebuilt from the event log: ${parts.recreated}`);
+  if (key !== undefined)
+    lines.push(
+      '',
+      `  admin key     ${key}`,
+      '                shown this once: keep it, it cannot be shown again',
+    );
+  if (link !== undefined)
+    lines.push('', `  sign in       ${link}`, '                works once, for 15 minutes');
+  else if (started.isApi)
+    lines.push('  sign in       with a key, or by the link that quire sign-in-link prints');
+  return `${lines.join('\n')}\n`;
 };
