@@ -73,7 +73,8 @@ export const runExtraction = async (
   { fields, work }: { readonly fields: ExtractFields; readonly work: WorkRequest },
 ): Promise<ExtractionAnswer> => {
   const later = {
-    ...{ work, endpoint: 'extract' as const },
+    work,
+    endpoint: 'extract' as const,
     begin: (one: WorkRequest) => deps.extract(fields, one),
   };
   // Another status has another schema: that of an operation.
@@ -303,7 +304,12 @@ export const fieldsIn = ({
 }: ExtractionSettings &
   Pick<ExtractFields, 'allow_partial'> &
   Partial<Pick<ExtractFields, 'schema' | 'mode' | 'artifact_id' | 'config_id' | 'review'>>) => ({
-  ...{ schema, mode, artifact_id, config_id, allow_partial, review },
+  schema,
+  mode,
+  artifact_id,
+  config_id,
+  allow_partial,
+  review,
   settings: extractionSettings.parse(settings),
 });
 

@@ -159,7 +159,8 @@ const authenticatorOf = (from: Context): Authenticator =>
     }),
     isWellFormed: isWellFormedKey,
     adminKey: from.config.adminApiKey,
-    ...{ nowMs, monotonicMs },
+    nowMs,
+    monotonicMs,
   });
 
 /** A tenant may send this many files of the largest size at once. */
@@ -208,7 +209,9 @@ const PARTS = {
     }),
   reference: (from) => referenceData({ store: from.parts.log }),
   saleRates: (from) => ({
-    ...{ reference: from.reference, accounts: from.accounts, clock: from.clock },
+    reference: from.reference,
+    accounts: from.accounts,
+    clock: from.clock,
     salesWithoutRate: salesWithoutRate(from.readSql),
     salesBookedAt: salesBookedAt(from.readSql),
     note: (tenantId, position) => from.reads.note(tenantId, position),

@@ -223,10 +223,16 @@ export const batchWorkerOf = (from: Context): BatchWorker => {
   const { maxUploadBytes: bytesMax } = from.config;
   const { uploadDir, workers } = from.parts;
   return batchWorker({
-    ...{ objects, clock, wrote, batches: batches(store), secrets: from.secretBox },
+    objects,
+    clock,
+    wrote,
+    batches: batches(store),
+    secrets: from.secretBox,
     operations: operationCommands(from, work),
     uploads: uploads({
-      ...{ documents: from.documents, objects, bytesMax },
+      documents: from.documents,
+      objects,
+      bytesMax,
       files: filesOnDisk({ objects, uploadDir, bytesMax }),
     }),
     begin: taskBeginner(work),
@@ -257,7 +263,8 @@ export const evaluationCommands = (
         ...deps,
         examples: trainingExamples({ uploads, countPages, setExamples: setExamplesOn(deps) }),
         decided: decidedExamples({
-          ...{ ...deps, worker },
+          ...deps,
+          worker,
           operations: operations(store),
           decisions: decisionsOfTenant(readSql),
         }),
@@ -281,7 +288,12 @@ export const evaluationWorkerOf = (from: Context): EvaluationWorker => {
   const { objects, clock, wrote, store } = workDeps(from);
   const logger = from.logger;
   return evaluationWorker({
-    ...{ store, objects, clock, wrote, batches: batches(store), operations: operations(store) },
+    store,
+    objects,
+    clock,
+    wrote,
+    batches: batches(store),
+    operations: operations(store),
     score: from.parts.workers.tools.score,
     scoreDeadlineMs: from.config.localDeadlinesMs.standard,
     toScore: runsToScore(from.readSql),
@@ -313,11 +325,7 @@ export const pipelineCommands = (
     createJob: createTrainingJob(deps),
     cancelJob: (name, meta) => cancelWork(deps, jobMoney(deps), { name, meta }),
     keptInput: (job) => keptInput({ objects, kept }, job),
-    exportExamples: exportExamples({
-      ...{ ...deps, kept },
-      source,
-      deadlineMs: CONVERT_DEADLINE_MS,
-    }),
+    exportExamples: exportExamples({ ...deps, kept, source, deadlineMs: CONVERT_DEADLINE_MS }),
     jobs,
     artifacts: found,
     deployments: deployments({ store, artifacts: found, clock, wrote }),
@@ -332,7 +340,11 @@ export const trainingWorkerOf = (from: Context): QueueWorker => {
   const objects = guardedObjects(stored);
   const jobs = trainingJobs(store);
   return trainingWorker({
-    ...{ store, objects, jobs, trainer: from.trainer, secrets: from.secretBox },
+    store,
+    objects,
+    jobs,
+    trainer: from.trainer,
+    secrets: from.secretBox,
     accounts: from.accounts,
     clock: from.clock,
     wrote: (tenantId, position) => reads.note(tenantId, position),

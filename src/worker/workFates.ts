@@ -2,7 +2,7 @@ import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import { usageEnd } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
-import { evaluationFates } from '../commands/evaluations.ts';
+import { evaluationFates } from '../commands/evaluationObjects.ts';
 import { operations } from '../commands/operations.ts';
 import { expireReview } from '../commands/reviews.ts';
 import { configFate } from '../commands/savedConfigs.ts';
@@ -52,7 +52,8 @@ export const workFates = ({ store: log, objects, clock, usage }: WorkFatesDeps):
       };
     },
     ...evaluationFates({ store: log, objects, clock, batches: bats }),
-    ...{ cfg: configFate(log), wh: webhookFate(log) },
+    cfg: configFate(log),
+    wh: webhookFate(log),
   };
   return {
     queuedFate: (id) => (fates[/^[a-z]+/.exec(id)?.[0] ?? ''] ?? batchFate)(id),

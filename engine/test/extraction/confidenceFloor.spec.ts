@@ -9,7 +9,12 @@ import type { LocalCitation } from '../../ports/extractionEngine.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
 
 const cited = (path: string, confidence: number): LocalCitation => ({
-  ...{ path, text: path, page: 1, bbox: null, confidence, by: 'labels' },
+  path,
+  text: path,
+  page: 1,
+  bbox: null,
+  confidence,
+  by: 'labels',
 });
 
 const floored = (value: JsonObject, places: Readonly<Record<string, number>>, minConfidence = 0.5) =>
@@ -112,7 +117,9 @@ describe('values below the floor of confidence', () => {
     const lenient = groundAnswer({ packed, schema, answer, settings });
     expect(lenient).to.deep.include({ value: { total: 120.5, invoice_number: 'ZZ-9' }, warnings: [] });
     const strict = groundAnswer({
-      ...{ packed, schema, answer },
+      packed,
+      schema,
+      answer,
       settings: { ...settings, require_grounding: true },
     });
     expect(strict).to.deep.include({

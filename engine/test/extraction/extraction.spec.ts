@@ -30,7 +30,9 @@ describe('the local engine on the invoices of this repository', () => {
     { citations = true, ...more }: { citations?: boolean; schema?: JsonObject } = {},
   ): Promise<Extraction> => {
     const result = await workers.localEngine.extract({
-      ...{ ...request(name), schema, settings: { citations } },
+      ...request(name),
+      schema,
+      settings: { citations },
       ...more,
     });
     if (result.kind !== 'ok') throw new Error(result.kind);
