@@ -29,10 +29,8 @@ import { webhookAttempts } from '../telemetry/businessMetrics.ts';
 import { webhookSender, type WebhookSender } from '../worker/webhooks.ts';
 import { unlessDiverged } from '../../projections/engine/divergence.ts';
 import { signedInAs } from '../writer/vault.ts';
-import { READ_MODELS, DROPPED_READ_MODELS } from '../../projections/readModels.ts';
-import { openWorkByStatus } from '../../projections/operations.ts';
-import type { ServiceStateBody } from '../api/schemas/serviceSchemas.ts';
-import { projectionsStatus } from '../operator/log.ts';
+import { serviceStateOf } from '../api/health.ts';
+import { shortCauses } from '../server/providerSignIn.ts';
 import { openClaims } from '../operator/records.ts';
 import { claimantOf } from '../commands/money/paymentClaims.ts';
 import { paymentNamed } from '../commands/money/payments.ts';
@@ -68,15 +66,6 @@ export const consoleOf = ({ s3 }: Pick<Config, 's3'>): RequestHandler =>
     uploadOrigin: s3 === undefined ? undefined : new URL(s3.publicEndpoint ?? s3.endpoint).origin,
   });
 
-/** Strangers cause such lines: one is short, and has no stack. */
-const CAUSE_MAX = 300;
-
-/** The message of an error, and its cause. */
-const causesOf = (error: unknown): string =>
-  error instanceof Error
-    ? [error.message, causesOf(error.cause)].filter((text) => text !== '').join(': ')
-    : '';
-
 /** Sessions on what this process has open. */
 const sessionsOf = (from: Context): Sessions => {
   const { publicUrl, signIn } = from.config;
@@ -101,7 +90,7 @@ const sessionsOf = (from: Context): Sessions => {
       from.logger.warn({
         msg: 'nobody was signed in by the provider',
         reason,
-        cause: causesOf(error).slice(0, CAUSE_MAX),
+        cause: shortCauses(error),
       }),
   });
 };
@@ -158,42 +147,6 @@ export const webhookSenderOf = (from: Context): WebhookSender => {
       runner.waitFor(position, { timeoutMs: CAUGHT_UP_MS, projectors: [webhooksProjector.name] }),
     onError: unlessDiverged((err) => logger.error({ msg: 'webhooks', err })),
   });
-};
-
-/** The state of this process and its parts, asked again each time. */
-const serviceStateOf = (from: Context): (() => Promise<ServiceStateBody>) => {
-  const { sql, log } = from.parts;
-  const { roles, maxUploadBytes } = from.config;
-  const known = { projectors: READ_MODELS, dropped: DROPPED_READ_MODELS };
-  return async () => {
-    const slots = from.slots;
-    const { isDraining } = from.readiness;
-    const [{ status, version, uptime_seconds, parts }, models, end, work, replicas] = await Promise.all([
-      from.health(),
-      projectionsStatus({ sql, feed: log }, known),
-      log.end(),
-      openWorkByStatus(sql)(from.clock.now()),
-      from.replicas.alive(),
-    ]);
-    return {
-      status,
-      version,
-      uptime_seconds,
-      parts,
-      roles: [...roles],
-      draining: isDraining(),
-      log: { log_id: from.logWatch.logId(), end_position: end?.toString() ?? null },
-      read_models: models.map(({ next, ...model }) => ({
-        ...model,
-        next: next === null ? null : { ...next },
-      })),
-      slots: { in_use: slots.inUse(), max: slots.max, tenants: [...slots.holders()] },
-      rate_limits: [...from.bucketsInUse.list()],
-      work: [...work],
-      replicas: replicas.map(({ roles: theirs, ...replica }) => ({ ...replica, roles: [...theirs] })),
-      max_upload_bytes: maxUploadBytes,
-    };
-  };
 };
 
 const reviewsOf = ({ parts, reviewWorker: worker }: Context, work: ReturnType<typeof workDeps>) =>
