@@ -161,6 +161,12 @@ export const openLockedObjects = async ({ s3 }: Pick<Config, 's3'>): Promise<Loc
   return minioLockedObjects(s3);
 };
 
+/** As `openLockedObjects`, opened when it is asked for something. */
+export const lockedLater = (config: Pick<Config, 's3'>): LockedObjects => ({
+  refusal: async () => (await openLockedObjects(config)).refusal(),
+  putLocked: async (...args) => (await openLockedObjects(config)).putLocked(...args),
+});
+
 /** A client cannot send anything to `0.0.0.0`, which only says that all addresses are listened on. */
 const reachable = (url: string): string =>
   url.replace(/^(https?:\/\/)(0\.0\.0\.0|\[::\])(?=[:/]|$)/, '$1localhost');

@@ -35,7 +35,7 @@ import { OVERRUN_KEPT_MS } from '../commands/workProblem.ts';
 import type { Config } from '../config.ts';
 import { auditInThread } from '../operator/auditInThread.ts';
 import { EXTRACT_DEADLINES_MS } from '../parts/documents.ts';
-import type { Parts } from '../parts/parts.ts';
+import { lockedLater, type Parts } from '../parts/parts.ts';
 import { paperPrinter } from '../parts/printing.ts';
 import { secretBoxOf, vaultOf } from '../parts/stores.ts';
 import { queriesOn, readYourWrites } from '../queries/queries.ts';
@@ -68,7 +68,6 @@ import {
   comparedAfter,
   factsOf,
   holdSweeperOf,
-  lockedLater,
   logSealerOf,
   logWatchOf,
   runnerOf,

@@ -1,13 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { protectionText, type ProtectionFacts } from '../doctor/parts.ts';
 import { newEnds, openParts, type Ends, type Parts } from '../parts/parts.ts';
 import { banner, firstAdminKey, openFirstTenant } from '../operator/start.ts';
 import type { Context } from './context.ts';
-import type { ReplicaFacts } from '../../domain/ports/services.ts';
-import { sweeperOf } from '../writer/sweeper.ts';
-import { VERSION } from '../version.ts';
 import type { Config } from '../config.ts';
 import { openedLog } from '../commands/sealing.ts';
 import { contextOver } from './composition.ts';
@@ -15,31 +10,9 @@ import { openLogger, say } from '../telemetry/output.ts';
 import { openTracer, showGauges } from './telemetry.ts';
 import { prepareTables } from '../parts/tables.ts';
 import { tableWatch } from './upkeep.ts';
+import { heartbeatOf } from '../worker/heartbeat.ts';
 import { watchLoopDelay } from '../telemetry/processMetrics.ts';
 import { hearOperators, serve } from './api.ts';
-
-/** Often enough that a process which was seen within a minute is alive. */
-const EVERY_MS = 15_000;
-
-/** This process's description of itself; its ID is another at each start. */
-const factsOf = (from: Context): ReplicaFacts => ({
-  replica_id: `${hostname()}-${randomUUID().slice(0, 8)}`,
-  version: VERSION,
-  roles: [...from.config.roles],
-});
-
-/** Tells the other processes now and then that this one is there, and at its end that it is gone. */
-const startReplicaHeartbeat = (from: Context, ends: Ends): void => {
-  const replicas = from.replicas;
-  const facts = factsOf(from);
-  const onError = (err: unknown) => from.logger.warn({ msg: 'heartbeat failed', err });
-  const signs = sweeperOf(() => replicas.beat(facts), { everyMs: EVERY_MS, onError });
-  ends.add(async () => {
-    await signs.stop();
-    await replicas.leave(facts.replica_id).catch(onError);
-  });
-  signs.start();
-};
 
 /** How long a start waits for read models to catch up before it serves with what they have, ms. */
 const CATCH_UP_MS = 10_000;
@@ -159,7 +132,9 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   // In each process: what neither the log nor the object store took is known to this one alone.
   unfinished.start();
   const workers = workersOf(from);
-  startReplicaHeartbeat(from, ends);
+  const heartbeat = heartbeatOf(from);
+  ends.add(heartbeat.leave);
+  heartbeat.start();
   const tables = tableWatch(from);
   ends.add(() => tables.stop());
   if (does('projector')) tables.start();

@@ -1,5 +1,4 @@
 import { systemTimers } from '../../adapters/local/local.ts';
-import type { LockedObjects } from '../../domain/ports/services.ts';
 import { expiredHolds } from '../../projections/balances.ts';
 import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import { DIVERGED, type LogWatch, logWatch, unlessDiverged } from '../../projections/engine/divergence.ts';
@@ -20,8 +19,6 @@ import {
   type UnfinishedSweeper,
   unfinishedSweeper,
 } from '../commands/usageLog.ts';
-import type { Config } from '../config.ts';
-import { openLockedObjects } from '../parts/parts.ts';
 import { NOTICE_LEVELS, runnerInThread, serviceRunner } from '../parts/projecting.ts';
 import { projectingAs } from '../parts/stores.ts';
 import { tracedBatches } from '../telemetry/tracing.ts';
@@ -130,12 +127,6 @@ export const unfinishedSweeperOf = (from: Context): UnfinishedSweeper => {
     onError: (err) => logger.error({ msg: 'sweep of unfinished work failed', err }),
   });
 };
-
-/** As `openLockedObjects`, opened when it is asked for something. */
-export const lockedLater = (config: Config): LockedObjects => ({
-  refusal: async () => (await openLockedObjects(config)).refusal(),
-  putLocked: async (...args) => (await openLockedObjects(config)).putLocked(...args),
-});
 
 const MINUTE_MS = 60_000;
 
