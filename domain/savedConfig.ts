@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { settingMembers } from '@quire/engine/ports/extractionEngine';
 import { modelNamed } from '@quire/engine/ports/modelProvider';
 import {
   accept,
@@ -10,7 +11,7 @@ import {
   type StreamKind,
 } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
-import { type ReviewPolicy, reviewPolicy } from './review.ts';
+import { reviewPolicy } from './review.ts';
 import { mergedTags, tagged, type Tags } from './kernel/tags.ts';
 
 /** A model and how it is asked. Its key lies sealed in object storage, under `secret_id`; never here. */
@@ -42,11 +43,11 @@ const configPublished = event('ConfigPublished', {
   mode: configMode.nullable(),
   artifact_id: z.string().nullable(),
   /** 0.0 to 1.0; left out by releases that gave every value. */
-  min_confidence: z.number().min(0).max(1).nullable().optional(),
+  min_confidence: settingMembers.min_confidence.nullable().optional(),
   /** What an extraction model is asked for; left out by releases that asked it for all. */
-  models_for: z.enum(['all', 'doubtful']).nullable().optional(),
+  models_for: settingMembers.models_for.nullable().optional(),
   /** Left out by releases that gave what models told and what stands nowhere. */
-  require_grounding: z.boolean().nullable().optional(),
+  require_grounding: settingMembers.require_grounding.nullable().optional(),
   /** Left out by releases in which nobody looked at results. */
   review: reviewPolicy.nullable().optional(),
   llm: channelSettings.nullable(),
@@ -56,9 +57,20 @@ const configPublished = event('ConfigPublished', {
   ...tagged,
 });
 
-type ModelsFor = 'all' | 'doubtful';
-
 export type ConfigVersion = z.output<typeof configPublished>['data'];
+
+/** Settings that a saved config may have; null and left out say nothing. */
+export type SavedSettings = Readonly<
+  Pick<ConfigVersion, 'min_confidence' | 'models_for' | 'require_grounding' | 'review'>
+>;
+
+/** The settings of a config, each of them; those that earlier releases left out are null. */
+export const savedSettingsOf = ({
+  min_confidence = null,
+  models_for = null,
+  require_grounding = null,
+  review = null,
+}: SavedSettings) => ({ min_confidence, models_for, require_grounding, review });
 
 /** The last event of its stream. */
 const configRevoked = event('ConfigRevoked', {
@@ -177,16 +189,11 @@ export interface OverridableChannel {
 }
 
 /** What a saved config says, or a request says inline. */
-interface Overridable<Mode = string> {
+interface Overridable<Mode = string> extends SavedSettings {
   /** A JSON Schema, or its text where it came as text. */
   readonly schema?: unknown;
   readonly mode?: Mode | null | undefined;
   readonly artifact_id?: string | null | undefined;
-  /** 0..1. */
-  readonly min_confidence?: number | null | undefined;
-  readonly models_for?: ModelsFor | null | undefined;
-  readonly require_grounding?: boolean | null | undefined;
-  readonly review?: ReviewPolicy | null | undefined;
   readonly tags?: Readonly<Tags> | undefined;
   readonly llm?: OverridableChannel | null | undefined;
   readonly ocr?: OverridableChannel | null | undefined;
@@ -204,15 +211,14 @@ export interface MergedChannel {
   readonly misplaced: readonly ('provider_model' | 'api_base')[];
 }
 
-interface Merged<Mode = string> {
+type MergedSettings = {
+  readonly [Member in keyof SavedSettings]-?: Exclude<SavedSettings[Member], null> | undefined;
+};
+
+interface Merged<Mode = string> extends MergedSettings {
   readonly schema: unknown;
   readonly mode: Mode | undefined;
   readonly artifact_id: string | undefined;
-  readonly min_confidence: number | undefined;
-  readonly models_for: ModelsFor | undefined;
-  readonly require_grounding: boolean | undefined;
-  /** As a whole: of a request, or of the config. */
-  readonly review: ReviewPolicy | undefined;
   /** By name: those of a request, then those of the config. */
   readonly tags: Tags | undefined;
   readonly llm: MergedChannel;

@@ -121,7 +121,10 @@ async function opened(
     extract: async (schema) => {
       const checked = await workers.schemaValidator.check(schema, { share: SHARE });
       if (checked.kind === 'invalid_schema') throw new NotOpened(checked);
-      const answer = await workers.tools.extractFrom({ document, schema, citations: true }, limits);
+      const answer = await workers.tools.extractFrom(
+        { document, schema, settings: { citations: true } },
+        limits,
+      );
       if (answer.kind !== 'ok') throw new NotOpened(answer);
       return answer.extraction;
     },

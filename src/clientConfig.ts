@@ -5,6 +5,17 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** A mistake that the operator can do something about: one sentence, and how the command ends. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+  /** 1: it could not be done. 2: it was asked wrongly. */
+  readonly exitCode: 1 | 2;
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
 /** Variables of programs that call a service, `quire mcp` among them; a service knows and does not read them. */
 export const CLIENT_VARIABLES = {
   QUIRE_URL: z

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { configFrom, forgetSecrets, isBelowNpm, ownRedactor } from './config.ts';
-import { openParts } from './service/parts.ts';
+import { openParts } from './parts/parts.ts';
 import { startQuire } from './service/quire.ts';
-import { complain, say } from './service/output.ts';
+import { complain, say } from './telemetry/output.ts';
 import { isForOperator } from './operator/socket.ts';
 
 /** Time that running work gets to finish after SIGTERM, ms. */

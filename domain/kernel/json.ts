@@ -88,6 +88,19 @@ const hasAll = (members: Readonly<Record<string, unknown>>, keys: readonly strin
 /** The message of an error; any other thrown value as text. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/**
+ * Of several errors in one, as of a host with many addresses, what each says; of a fetch, which fails by a
+ * TypeError, its cause.
+ */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return [...new Set(error.errors.map(reasonOf))].join('; ');
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  const own = error.message === '' ? error.name : error.message;
+  return error instanceof TypeError && cause instanceof Error ? reasonOf(cause) : own;
+};
+
 /** The code of an error of the system, of a driver (SQLSTATE) or of a program; '' where it has none. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

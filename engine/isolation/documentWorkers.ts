@@ -64,12 +64,12 @@ const documentTools = (pool: ChildPool, means: RecognitionMeans): DocumentTools 
   documentOf: (read, limits) => runDocumentJob(pool, { kind: 'documentOf', ...read }, limits),
   render: ({ packed }, { form, ...limits }) =>
     runDocumentJob(pool, { kind: 'renderDocument', packed, form }, limits),
-  extractFrom: ({ document: { packed }, minConfidence, ...work }, limits) =>
-    runDocumentJob(pool, { kind: 'extractFrom', packed, minConfidence, ...work }, limits),
-  ground: ({ document: { packed }, minConfidence, ...work }, limits) =>
+  extractFrom: ({ document: { packed }, ...work }, limits) =>
+    runDocumentJob(pool, { kind: 'extractFrom', packed, ...work }, limits),
+  ground: ({ document: { packed }, ...work }, limits) =>
     runDocumentJob(
       pool,
-      { kind: 'ground', packed: work.cited === undefined ? packed : NOTHING, minConfidence, ...work },
+      { kind: 'ground', packed: work.cited === undefined ? packed : NOTHING, ...work },
       limits,
     ),
   joined: (parts, limits) =>
@@ -222,8 +222,8 @@ function localEngine(pool: ChildPool, means: RecognitionMeans): ExtractionEngine
   return {
     name: LOCAL_ENGINE_NAME,
     extract: (request) => {
-      const { schema, citations, minConfidence, learned, why } = request;
-      const work = { schema, citations, minConfidence, learned, why };
+      const { schema, settings, learned, why } = request;
+      const work = { schema, settings, learned, why };
       return readWhole(pool, {
         job: { kind: 'extract', file: fileOf(request, { ...means, isLast: true }), ...work },
         limits: request,

@@ -183,7 +183,7 @@ async function readParts(
 async function extractedParts(
   reading: Reading,
   ranges: readonly (readonly number[])[],
-  { shelf, signal, onPages, schema, learned, minConfidence }: Ranged<ExtractionRequest>,
+  { shelf, signal, onPages, schema, learned, settings }: Ranged<ExtractionRequest>,
 ): Promise<ExtractionResult | undefined> {
   const tell = progressOf({ onPages });
   const ahead = new Map<number, ReturnType<typeof readRange>>();
@@ -211,7 +211,7 @@ async function extractedParts(
         packed: read.document.packed,
         lead,
         schema,
-        minConfidence,
+        settings,
         learned,
       } as const;
       const answer = await runDocumentJob(reading.pool, job, reading.request);
@@ -252,14 +252,18 @@ export const rangedWork = (pool: ChildPool, means: RecognitionMeans): RangedWork
       return runDocumentJob(pool, { kind: 'joinRendered', parts }, request);
     },
     extract: async (request) => {
-      const { schema, citations } = request;
+      const { schema, settings } = request;
       const reading = await opened(request);
       if ('kind' in reading) return reading;
       const ranges = pageRanges(request.numbers);
       const failure = (await extractedParts(reading, ranges, request)) ?? failureIn(reading, ranges);
       if (failure !== undefined) return failure;
       const parts = await allParts(request.shelf, ranges);
-      return runDocumentJob(pool, { kind: 'joinExtracted', parts, schema, citations }, request);
+      return runDocumentJob(
+        pool,
+        { kind: 'joinExtracted', parts, schema, citations: settings.citations },
+        request,
+      );
     },
   };
 };

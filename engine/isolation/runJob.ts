@@ -178,17 +178,12 @@ function joinedRendition(packed: readonly Uint8Array[]): RenderResult {
 
 /** The part of a range, and the pages that lead to the next. */
 function extractedPart(
-  {
-    packed,
-    lead,
-    schema,
-    minConfidence = MIN_CONFIDENCE,
-    learned,
-  }: Extract<Job, { readonly kind: 'extractPart' }>,
+  { packed, lead, schema, settings, learned }: Extract<Job, { readonly kind: 'extractPart' }>,
   isLate: () => boolean,
 ): Answers['extractPart'] {
   const checked = checkSchema(schema);
   if (checked.kind === 'invalid_schema') return checked;
+  const { min_confidence: minConfidence = MIN_CONFIDENCE } = settings;
   const range = unpacked(packed);
   const before = lead === undefined ? [] : unpacked(lead).pages;
   // Which tables go on was told within the range: its first page goes on with what leads to it.
@@ -237,7 +232,7 @@ function joinedExtraction({ parts: packed, schema, citations }: Joining): Extrac
 
 type JobOf<K extends Job['kind']> = Extract<Job<ReceivedFile>, { readonly kind: K }>;
 type ExtractJob = JobOf<'extract'>;
-type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'minConfidence' | 'learned' | 'why'> & {
+type Extraction = Pick<ExtractJob, 'schema' | 'settings' | 'learned' | 'why'> & {
   readonly document: Document;
   readonly isLate: () => boolean;
 };
@@ -419,8 +414,7 @@ function extractFrom({ packed, ...work }: JobOf<'extractFrom'>, isLate: () => bo
 function extracted({
   document,
   schema,
-  citations,
-  minConfidence = MIN_CONFIDENCE,
+  settings: { citations, min_confidence: minConfidence = MIN_CONFIDENCE },
   learned,
   why,
   isLate,

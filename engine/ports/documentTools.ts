@@ -132,14 +132,14 @@ export interface DocumentTools {
   ) => Promise<RenderResult>;
   /** The local extractor on a document that was read before. */
   readonly extractFrom: (
-    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'minConfidence' | 'learned'> & {
+    work: Pick<ExtractionRequest, 'schema' | 'settings' | 'learned'> & {
       readonly document: PackedDocument;
     },
     limits: ToolLimits,
   ) => Promise<ExtractionResult>;
   /** `answer`: what the model wrote. */
   readonly ground: (
-    work: Pick<ExtractionRequest, 'schema' | 'minConfidence' | 'requireGrounding'> & {
+    work: Pick<ExtractionRequest, 'schema' | 'settings'> & {
       readonly document: PackedDocument;
       readonly answer: string;
       /** The first and the last page that the model was shown; left out: all. */

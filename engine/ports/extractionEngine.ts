@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Box, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { LocalArtifact } from './artifacts.ts';
@@ -50,13 +51,32 @@ export interface ValidationError {
   readonly actual: Json;
 }
 
+/** Members of `ExtractionSettings`, by their names on every wire: a request, a saved config, a queued task. */
+export const settingMembers = {
+  /** Whether the answer says where its values stand. */
+  citations: z.boolean(),
+  /** 0 to 1: values with less confidence are left out, and told as warnings. Left out: 0.5. */
+  min_confidence: z.number().min(0).max(1),
+  /** `doubtful`: a model is asked only for fields that the local engine did not read surely. Left out: all. */
+  models_for: z.enum(['all', 'doubtful']),
+  /** `relevant`: of a long document a model is shown the pages about what is asked for. Left out: `relevant`. */
+  shown_pages: z.enum(['relevant', 'all']),
+  /** `layout`: a model is shown columns and rows separated by spaces. Left out: `markdown`. */
+  shown_text: z.enum(['markdown', 'layout']),
+  /** Values that a model told and that stand nowhere are left out. Left out: they are told as such. */
+  require_grounding: z.boolean(),
+};
+
+const { citations, ...optional } = settingMembers;
+
+/** A caller's settings of one extraction, the same from the body of a request to the process that does the work. */
+export const extractionSettings = z.object({ citations, ...z.object(optional).partial().shape });
+
+export type ExtractionSettings = Readonly<z.output<typeof extractionSettings>>;
+
 export interface ExtractionRequest extends ParseRequest {
   readonly schema: JsonObject;
-  readonly citations: boolean;
-  /** 0..1; values less sure than that are left out, and told as warnings. Left out: 0.5, and 0 of what a model told. */
-  readonly minConfidence?: number | undefined;
-  /** What a model told, and what stands nowhere, is left out. Left out: it is told as such. */
-  readonly requireGrounding?: boolean | undefined;
+  readonly settings: ExtractionSettings;
   /** What the local engine was taught before; left out: its rules alone. */
   readonly learned?: LocalArtifact | undefined;
   /** The answer tells all offers that its values were chosen from. */

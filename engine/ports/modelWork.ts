@@ -33,18 +33,8 @@ export interface WorkModels {
   readonly ocr: ModelAccess | null;
   /** What an artifact taught `llm`; left out: the prompt as it is. */
   readonly learned?: LearnedPrompt | undefined;
-  /** `doubtful`: `llm` is asked only for fields that the local engine did not read surely. Left out: all. */
-  readonly modelsFor?: 'all' | 'doubtful' | undefined;
   /** Told of each call, once it has ended. */
   readonly onCall: (call: ModelCall) => void;
-}
-
-/** What a model is shown of a document. */
-export interface Showing {
-  /** `relevant`: of a long document the pages that speak of what is asked for. Left out: `relevant`. */
-  readonly shownPages?: 'relevant' | 'all' | undefined;
-  /** `layout`: as the page is set, columns and rows kept apart by spaces. Left out: `markdown`. */
-  readonly shownText?: 'markdown' | 'layout' | undefined;
 }
 
 export interface ModelFailed {
@@ -64,7 +54,7 @@ export type ModelConversionResult =
  */
 export interface ModelWork {
   readonly extract: (
-    request: ExtractionRequest & Showing,
+    request: ExtractionRequest,
     models: WorkModels,
     keeping?: Keeping,
   ) => Promise<ModelExtractionResult>;

@@ -3,7 +3,7 @@ import { sourceOf } from '../../domain/eventLog/movedTexts.ts';
 import { furthestOf, isSame, isThere, type Witness } from '../../domain/kernel/witness.ts';
 import type { KnownLog } from '../../domain/ports/log.ts';
 import { type Generation, generations, hasRegistry } from './registry.ts';
-import type { Sql, Timers } from './ports.ts';
+import type { Sql, SqlTx, Timers } from './ports.ts';
 
 /** Read models that were made from another log than the one that is there. */
 export interface Divergence {
@@ -30,6 +30,13 @@ export class ReadModelsDiverged extends Error {
     this.divergence = divergence;
   }
 }
+
+/** Reports failures of background work; diverged read models are reported once, by the watch. */
+export const unlessDiverged =
+  (tell: (error: unknown) => void): ((error: unknown) => void) =>
+  (error) => {
+    if (!(error instanceof ReadModelsDiverged)) tell(error);
+  };
 
 /** The first event that lies after a position; undefined at the end of the log. */
 const firstAfter = async (log: KnownLog, after: bigint | undefined): Promise<bigint | undefined> => {
@@ -308,6 +315,26 @@ export const logWatch = (deps: WatchDeps): LogWatch => {
       stopping.abort();
       await loop;
       await running;
+    },
+  };
+};
+
+/** The read models' database for answers: a query fails where its rows may be of another log. */
+export const readOnlyWhileSound = (sql: SqlTx, watch: Pick<LogWatch, 'diverged'>): SqlTx => {
+  const refuse = (): void => {
+    const diverged = watch.diverged();
+    if (diverged !== undefined) throw new ReadModelsDiverged(diverged);
+  };
+  return {
+    query: async (text, values) => {
+      refuse();
+      const rows = await sql.query(text, values);
+      refuse();
+      return rows;
+    },
+    script: async (text) => {
+      refuse();
+      await sql.script(text);
     },
   };
 };

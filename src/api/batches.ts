@@ -1,7 +1,6 @@
 import type { OperationCommands } from '../commands/operations.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
-import { reviewIn } from './schemas/reviewSchemas.ts';
 import {
   BATCH_DOCUMENTS_MAX,
   type BatchState,
@@ -26,7 +25,6 @@ import {
   creditsOut,
   fromBoundary,
   instantOut,
-  orAbsent,
   pageFacts,
   pageOf,
   pagingQuery,
@@ -39,16 +37,12 @@ import {
 } from './schemas/basics.ts';
 import {
   CHANNEL_MEMBERS,
-  extractModeIn,
+  extractionIn,
   llmChannelIn,
-  minConfidenceIn,
-  modelsForIn,
-  shownIn,
-  requireGroundingIn,
   ocrChannelIn,
   openingFields,
 } from './schemas/workSchemas.ts';
-import { BATCH_PROBLEMS, looseChannel } from './work.ts';
+import { BATCH_PROBLEMS, fieldsIn, looseChannel } from './work.ts';
 import type { ChannelName } from '../commands/models.ts';
 
 /** What these routes need. */
@@ -267,20 +261,7 @@ const batchRequest = z
     project_id: plainText(1, 128).default('default'),
     task_id: plainText(1, 128).default('default'),
     file_uris: fileUris,
-    schema: z
-      .unknown()
-      .optional()
-      .meta({ description: 'JSON Schema with `type: "object"` and `properties`, for each document.' }),
-    mode: orAbsent(extractModeIn),
-    artifact_id: orAbsent(plainText(1, 200)),
-    config_id: orAbsent(plainText(1, 200)),
-    allow_partial: z.boolean().default(false),
-    citations: z.boolean().default(true),
-    min_confidence: minConfidenceIn.optional(),
-    models_for: orAbsent(modelsForIn),
-    ...shownIn,
-    require_grounding: orAbsent(requireGroundingIn),
-    review: orAbsent(reviewIn),
+    ...extractionIn,
     tags: tagsIn.optional(),
     ...openingFields,
     llm: llmChannelIn.nullish(),
@@ -408,23 +389,12 @@ export const createBatch = post(
     problems: BATCH_PROBLEMS,
   },
   async (request, deps) => {
-    const { project_id, task_id, file_uris, schema, ...fields } = request.body;
+    const { project_id, task_id, file_uris, ...fields } = request.body;
     const { idempotency_key, fingerprint } = request;
     return acceptBatchOf(deps, request, {
       file_uris,
       fields: {
-        schema,
-        mode: fields.mode,
-        artifact_id: fields.artifact_id,
-        config_id: fields.config_id,
-        allow_partial: fields.allow_partial,
-        citations: fields.citations,
-        min_confidence: fields.min_confidence,
-        models_for: fields.models_for,
-        shown_pages: fields.shown_pages,
-        shown_text: fields.shown_text,
-        require_grounding: fields.require_grounding,
-        review: fields.review,
+        ...fieldsIn(fields),
         llm: channelIn('llm', fields.llm),
         ocr: channelIn('ocr', fields.ocr),
         channelPaths: placeOf,

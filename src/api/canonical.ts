@@ -29,6 +29,7 @@ import {
   channelOf,
   CONVERSION_PROBLEMS,
   EXTRACTION_PROBLEMS,
+  fieldsIn,
   FETCH_PROBLEMS,
   looseChannel,
   onJsonFile,
@@ -177,18 +178,9 @@ const extract: CanonicalOperation = (call) => {
   return onDocument(call, payload.file_name, (subject) =>
     runExtraction(deps, request, {
       fields: {
-        schema: payload.schema,
-        mode: payload.mode,
+        ...fieldsIn(payload),
         artifact_id: payload.artifact_id ?? resource.artifact_id,
         config_id: payload.config_id ?? resource.config_id,
-        allow_partial: payload.allow_partial,
-        citations: payload.citations,
-        min_confidence: payload.min_confidence,
-        models_for: payload.models_for,
-        shown_pages: payload.shown_pages,
-        shown_text: payload.shown_text,
-        require_grounding: payload.require_grounding,
-        review: payload.review,
         llm: channelIn('llm', payload),
         ocr: channelIn('ocr', payload),
         channelPaths: pathsIn(payload),

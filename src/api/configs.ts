@@ -1,7 +1,12 @@
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import { reviewIn } from './schemas/reviewSchemas.ts';
-import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
+import {
+  type ChannelSettings,
+  configMode,
+  type ConfigVersion,
+  savedSettingsOf,
+} from '../../domain/savedConfig.ts';
 import { reviewPolicy } from '../../domain/review.ts';
 import {
   instantOut,
@@ -52,10 +57,7 @@ const channelAnswer = (settings: ChannelSettings | null) => {
 /** `ConfigResponse`: never a key. */
 const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
   ...version,
-  min_confidence: version.min_confidence ?? null,
-  models_for: version.models_for ?? null,
-  require_grounding: version.require_grounding ?? null,
-  review: version.review ?? null,
+  ...savedSettingsOf(version),
   tags: version.tags ?? {},
   llm: channelAnswer(llm),
   ocr: channelAnswer(ocr),

@@ -99,8 +99,7 @@ export const createEvaluationRun = post(
       artifact_id,
       config_id,
       allow_partial: true,
-      citations: true,
-      min_confidence: undefined,
+      settings: { citations: true },
       // What its config leaves to people counts as it was read: nobody is asked.
       review: {},
     };

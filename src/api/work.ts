@@ -1,5 +1,6 @@
 import { operationBody } from './schemas/operationSchemas.ts';
 import type { z } from 'zod';
+import { type ExtractionSettings, extractionSettings } from '@quire/engine/ports/extractionEngine';
 import type { ConvertRequest } from '../commands/convert.ts';
 import type { Opening, ReceivedFile, WorkAnswer, WorkRequest } from '../commands/work.ts';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
@@ -291,6 +292,27 @@ const parsed = (schema: string | undefined): unknown => {
   }
 };
 
+/** The fields of an extraction in any body, but for the caller's own models. */
+export const fieldsIn = ({
+  schema,
+  mode,
+  artifact_id,
+  config_id,
+  allow_partial,
+  review,
+  ...settings
+}: ExtractionSettings &
+  Pick<ExtractFields, 'allow_partial'> &
+  Partial<Pick<ExtractFields, 'schema' | 'mode' | 'artifact_id' | 'config_id' | 'review'>>) => ({
+  schema,
+  mode,
+  artifact_id,
+  config_id,
+  allow_partial,
+  review,
+  settings: extractionSettings.parse(settings),
+});
+
 export const extract = post(
   '/v1/extract',
   {
@@ -314,18 +336,7 @@ export const extract = post(
     return onFormFile(deps, request, (file) =>
       runExtraction(deps, request, {
         fields: {
-          schema: parsed(schema),
-          mode: fields.mode,
-          artifact_id: fields.artifact_id,
-          config_id: fields.config_id,
-          allow_partial: fields.allow_partial,
-          citations: fields.citations,
-          min_confidence: fields.min_confidence,
-          models_for: fields.models_for,
-          shown_pages: fields.shown_pages,
-          shown_text: fields.shown_text,
-          require_grounding: fields.require_grounding,
-          review: fields.review,
+          ...fieldsIn({ ...fields, schema: parsed(schema) }),
           llm: channelOf('llm', fields),
           ocr: channelOf('ocr', fields),
         },

@@ -18,7 +18,7 @@ import {
 } from '../operator/access.ts';
 import { MANIFEST } from '../backup/files.ts';
 import { absentAsUndefined, jsonIn } from '../../domain/kernel/json.ts';
-import { OperatorError } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import {
   answerOf,
   answersOf,
@@ -33,7 +33,7 @@ import {
   table,
 } from './terminal.ts';
 import { configFrom } from '../config.ts';
-import { moveIntoVault } from '../service/operator.ts';
+import { moveIntoVault } from '../operator/runOperation.ts';
 
 interface CreateOptions extends AsJson {
   readonly role: KeyRole;

@@ -15,11 +15,12 @@ import {
   withAuditedLog,
   withReadModels,
   type AuditedFeed,
-} from '../service/auditedLog.ts';
-import { findSeals, type FoundSeals } from '../service/seals.ts';
+} from '../operator/auditedLog.ts';
+import { findSeals, type FoundSeals } from '../operator/auditedLog.ts';
 import { configFrom } from '../config.ts';
 import { DataDirInUse } from '../../domain/ports/services.ts';
-import { type AuditInput, isForOperator, OperatorError } from '../operator/socket.ts';
+import { type AuditInput, isForOperator } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import { answerOf, type AsJson, command, grouped, momentOption, type Output, saidBy } from './terminal.ts';
 
 interface AuditOptions extends AsJson {

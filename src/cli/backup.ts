@@ -12,11 +12,11 @@ import {
   readManifest,
 } from '../backup/files.ts';
 import { checkBackup, type CheckedBackup, TornRestore } from '../backup/restoreBackup.ts';
-import { OperatorError } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import { type AsJson, command, grouped, json, type Output } from './terminal.ts';
 import { codeOf } from '../../domain/kernel/json.ts';
 import { type MadeBackup, partialPrefix } from '../backup/makeBackup.ts';
-import { backUp, copyLogBetween, restore, verifyBackup } from '../service/backup.ts';
+import { backUp, copyLogBetween, restore, verifyBackup } from '../backup/backup.ts';
 import { configFrom } from '../config.ts';
 import { LogNotCopied } from '../../domain/ports/services.ts';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { configuredChecks } from '../service/doctor.ts';
+import { configuredChecks } from '../doctor/checks.ts';
 import { ConfigError, configFrom, environmentOf, type Config } from '../config.ts';
 import { type Check, type Finding, type Level, processChecks, runChecks } from '../doctor/doctor.ts';
-import { OperatorError } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import { redactor } from '../redact.ts';
 import { type AsJson, command, json, type Output, type Paint, table, type Tone } from './terminal.ts';
 

@@ -8,11 +8,11 @@ import type { ParseFailure, ParseRequest } from '@quire/engine/ports/documentPar
 import { readArtifact } from '@quire/engine/learning/artifact';
 import type { LocalArtifact } from '@quire/engine/ports/artifacts';
 import type { TrainingExample } from '@quire/engine/learning/train';
-import { OperatorError } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import { type JsonObject, messageOf } from '../../domain/kernel/json.ts';
 import { bar, json, type Output } from './terminal.ts';
 import { parseProblem } from '../commands/workProblem.ts';
-import { type DocumentParts, openDocumentParts } from '../service/documents.ts';
+import { type DocumentParts, openDocumentParts } from '../parts/documents.ts';
 import { configFrom, forgetSecrets } from '../config.ts';
 
 /** A document that was asked for. */

@@ -5,7 +5,7 @@ import { FORMAT_NAMES, type ExportFormat } from '../exports/exportFile.ts';
 import { EXPORT_NAMES, type ExportName } from '../exports/exports.ts';
 import { JOURNAL_LAYOUTS } from '../exports/journalLayouts.ts';
 import { type ExportInput, writeExport } from '../operator/monthExport.ts';
-import { OperatorError } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import { type AsJson, ask, command, grouped, json, type Output } from './terminal.ts';
 
 interface ExportOptions extends AsJson {

@@ -4,7 +4,7 @@ import type { Extraction } from '@quire/engine/ports/extractionEngine';
 import type { LocalArtifact } from '@quire/engine/ports/artifacts';
 import { GENERATORS, OUTCOMES, type FieldWhy, type ToldOffer } from '@quire/engine/ports/why';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { DocumentParts } from '../service/documents.ts';
+import type { DocumentParts } from '../parts/documents.ts';
 import { pageAnswers } from '../commands/extract.ts';
 import {
   answerWriter,
@@ -140,7 +140,8 @@ const extract =
     const { mode: effort, citations, minConfidence } = options;
     const request = requestOf(file, parts, { effort, deadlineMs: parts.limits.extractMs[effort], signal });
     const why = options.why !== undefined;
-    const asked = { ...request, schema, citations, minConfidence, learned: artifact, why };
+    const settings = { citations, min_confidence: minConfidence };
+    const asked = { ...request, schema, settings, learned: artifact, why };
     const answer = await parts.engine.extract(asked);
     if (answer.kind === 'invalid_schema') return failed('invalid_schema', answer.detail);
     if (answer.kind !== 'ok') return notRead(answer);

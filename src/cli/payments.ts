@@ -9,7 +9,7 @@ import { PAYOUT_MAPPINGS } from '../../domain/payoutFile.ts';
 import type { OpenClaim } from '../commands/money/payments.ts';
 import type { PayoutInput } from '../operator/operations.ts';
 import type { PaymentReleased, ReleaseInput } from '../operator/records.ts';
-import { OperatorError } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import type { PayoutComparison } from '../queries/payouts.ts';
 import {
   answerOf,

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { providerNamed, PROVIDERS } from '@quire/engine/ports/modelProvider';
 import { EVENT_CATALOGUE, EVENT_TYPES, isKnownType } from '../../domain/catalogue.ts';
-import { folderKey, vaultOf, withLogReader } from '../service/stores.ts';
+import { folderKey, vaultOf, withLogReader } from '../parts/stores.ts';
 import { configFrom } from '../config.ts';
 import {
   type EventFilter,
@@ -13,9 +13,9 @@ import {
   replayedStream,
   replayRow,
 } from '../operator/log.ts';
-import { OperatorError } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import { exportTenant } from '../operator/tenantExport.ts';
-import { objectsToRead } from '../service/parts.ts';
+import { objectsToRead } from '../parts/parts.ts';
 import {
   answerOf,
   type AsJson,
@@ -29,7 +29,7 @@ import {
 } from './terminal.ts';
 import { messageOf } from '../../domain/kernel/json.ts';
 import type { FxDay } from '../../domain/fxRates.ts';
-import { daysOfEcbFile, ECB_FILE_BYTES_MAX, packagedPrices } from '../service/operator.ts';
+import { daysOfEcbFile, ECB_FILE_BYTES_MAX, packagedPrices } from '../operator/runOperation.ts';
 import type { ImportReport, PriceChange, PriceImportReport, SealInput } from '../operator/records.ts';
 import { OCR_PRICES_AS_OF, pricesOfLiteLlm } from '../../domain/priceTables.ts';
 import { distinctRows, type TablePrice } from '../../domain/modelPrices.ts';

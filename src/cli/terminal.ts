@@ -1,9 +1,10 @@
 import type { WriteStream } from 'node:tty';
 import { once } from 'node:events';
 import { InvalidArgumentError } from 'commander';
-import { runOperation } from '../service/operator.ts';
+import { runOperation } from '../operator/runOperation.ts';
 import { configFrom, ownRedactor } from '../config.ts';
-import { isForOperator, itemsOf, jsonLine, OperatorError } from '../operator/socket.ts';
+import { isForOperator, itemsOf, jsonLine } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import { messageOf } from '../../domain/kernel/json.ts';
 
 /** A request to the service, or done here if none runs. */

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Rendition } from '@quire/engine/ports/documentParser';
-import type { DocumentParts } from '../service/documents.ts';
+import type { DocumentParts } from '../parts/documents.ts';
 import { pageAnswers } from '../commands/extract.ts';
 import {
   answerWriter,

@@ -1,3 +1,4 @@
+import type { SavedSettings } from '../../domain/savedConfig.ts';
 import {
   batch,
   type BatchCommand,
@@ -111,10 +112,8 @@ const planned = async (
 type ExtractTask = Extract<WorkPlan['task'], { readonly kind: 'extract' }>;
 
 /** What decides what an extraction reads: of a task, or of a version of a saved config. */
-export interface Subject extends Pick<ExtractTask, 'schema' | 'mode' | 'artifact_id'> {
-  readonly min_confidence?: number | null | undefined;
-  readonly models_for?: ExtractTask['models_for'] | null;
-  readonly require_grounding?: boolean | null | undefined;
+export interface Subject
+  extends Pick<ExtractTask, 'schema' | 'mode' | 'artifact_id'>, Omit<SavedSettings, 'review'> {
   readonly llm: SubjectChannel;
   readonly ocr: SubjectChannel;
 }

@@ -1,13 +1,19 @@
 import type { PageSummary } from '@quire/engine/document/document';
-import type { Extraction, ExtractionEngine, RangedWork } from '@quire/engine/ports/extractionEngine';
+import {
+  type Extraction,
+  type ExtractionEngine,
+  type ExtractionSettings,
+  extractionSettings,
+  type RangedWork,
+} from '@quire/engine/ports/extractionEngine';
 import type { LearnedPrompt } from '@quire/engine/ports/artifacts';
 import { type ArtifactFile, readArtifactFile } from '@quire/engine/learning/artifactFile';
-import type { ModelExtractionResult, WorkModels } from '@quire/engine/ports/modelWork';
+import type { ModelExtractionResult } from '@quire/engine/ports/modelWork';
 import { schemaHash } from '@quire/engine/learning/artifact';
 import { checkSchemaRules } from '@quire/engine/extraction/schema/schemaRules';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { PlatformModels } from '../platformModels.ts';
-import type { OperationTask, ShownAs } from './operationInput.ts';
+import type { OperationTask } from './operationInput.ts';
 import { type DeliverDeps, deliverWork } from './deliverWork.ts';
 import {
   isOfMissingPages,
@@ -68,22 +74,13 @@ export const pageAnswers = (pages: readonly PageSummary[]): readonly JsonObject[
 export interface ExtractRequest extends WorkRequest {
   readonly schema: JsonObject;
   readonly mode: 'fast' | 'standard' | 'robust';
+  readonly settings: ExtractionSettings;
   readonly allow_partial: boolean;
-  readonly citations: boolean;
-  /** 0..1; values less sure are left out. undefined: the engine's default. */
-  readonly min_confidence: number | undefined;
-  /** What a model is asked for. undefined: for all. */
-  readonly models_for?: WorkModels['modelsFor'];
-  /** What a model told and what stands nowhere is left out. */
-  readonly require_grounding?: boolean | undefined;
   /** When a person has to look at the result. */
   readonly review?: ReviewPolicy | undefined;
   /** The saved config that the request was completed by. */
   readonly config: { readonly config_id: string; readonly version: number } | null;
   readonly artifact_id: string | null;
-  /** What a model is shown of a long document; undefined: `relevant`, as `markdown`. */
-  readonly shown_pages?: ShownAs['shown_pages'];
-  readonly shown_text?: ShownAs['shown_text'];
   /** What the artifact taught the local engine, or a model. */
   readonly learned?: ArtifactFile['learned'] | undefined;
   readonly llm: ModelChannel;
@@ -126,7 +123,7 @@ const bodyOf = (
     duration_ms: elapsedMs(),
     warnings: [...extraction.warnings.map((warning) => ({ ...warning })), ...use.warnings],
     pages: pageAnswers(extraction.pages),
-    citations: request.citations ? extraction.citations.map((citation) => ({ ...citation })) : [],
+    citations: request.settings.citations ? extraction.citations.map((citation) => ({ ...citation })) : [],
     read_by: extraction.readBy === undefined ? null : { ...extraction.readBy },
   },
 });
@@ -154,9 +151,7 @@ const engineWork = (
   share: request.tenant_id,
   kept,
   schema: request.schema,
-  citations: request.citations,
-  minConfidence: request.min_confidence,
-  requireGrounding: request.require_grounding,
+  settings: request.settings,
   learned: request.learned?.kind === 'local' ? request.learned : undefined,
 });
 
@@ -169,15 +164,8 @@ const extracted = (
   const { llm, ocr } = task.models;
   const work = engineWork(deps, request, task);
   if (llm !== null || ocr !== null) {
-    const asked = { ...work, shownPages: request.shown_pages, shownText: request.shown_text };
-    const models = {
-      llm,
-      ocr,
-      onCall: task.onCall,
-      learned: promptIn(request),
-      modelsFor: request.models_for,
-    };
-    return deps.modelWork.extract(asked, models, keptWork(task));
+    const models = { llm, ocr, onCall: task.onCall, learned: promptIn(request) };
+    return deps.modelWork.extract(work, models, keptWork(task));
   }
   const ranges = task.long?.ranges;
   const named = { file: request.file, what: 'extract', request: work, schema: request.schema } as const;
@@ -206,10 +194,15 @@ const run = async (
     kind: 'done',
     status,
     question,
-    // The person who looks at it has to see where it stands.
-    body: bodyOf({ extraction, status }, { task, use }, question ? { ...request, citations: true } : request),
+    body: bodyOf({ extraction, status }, { task, use }, question ? cited(request) : request),
   };
 };
+
+/** A person who looks at the result has to see where its values stand. */
+const cited = (request: ExtractRequest): ExtractRequest => ({
+  ...request,
+  settings: { ...request.settings, citations: true },
+});
 
 /** The question to a person about a reading; undefined: nobody has to look at it. */
 const questionOf = (
@@ -263,9 +256,9 @@ const checkTaught = ({ learned }: ExtractRequest, { llm }: ChosenModels): WorkPr
         `This artifact was learned with ${learned.model}: send llm_api_key for it or for a model like it.`,
       );
 
-const atRates = ({ models_for }: ExtractRequest, chosen: ChosenModels): ChosenModels => ({
+const atRates = ({ settings }: ExtractRequest, chosen: ChosenModels): ChosenModels => ({
   ...chosen,
-  billing_type: billedAs(chosen.billing_type, models_for),
+  billing_type: billedAs(chosen.billing_type, settings.models_for),
 });
 
 /** What another process needs to know to do the same: the keys go apart. */
@@ -274,15 +267,10 @@ const taskOf = ({ llm, ocr, ...request }: ExtractRequest): OperationTask => ({
   schema: request.schema,
   mode: request.mode,
   allow_partial: request.allow_partial,
-  citations: request.citations,
-  min_confidence: request.min_confidence,
-  models_for: request.models_for,
-  require_grounding: request.require_grounding,
+  ...request.settings,
   review: request.review,
   config: request.config,
   artifact_id: request.artifact_id,
-  shown_pages: request.shown_pages,
-  shown_text: request.shown_text,
   llm,
   ocr,
 });
@@ -332,15 +320,8 @@ export interface ExtractFields {
   readonly mode: Mode | undefined;
   readonly artifact_id: string | undefined;
   readonly config_id: string | undefined;
+  readonly settings: ExtractionSettings;
   readonly allow_partial: boolean;
-  readonly citations: boolean;
-  /** 0..1. */
-  readonly min_confidence: number | undefined;
-  readonly models_for?: WorkModels['modelsFor'];
-  readonly shown_pages?: ShownAs['shown_pages'];
-  readonly shown_text?: ShownAs['shown_text'];
-  /** What a model told and what stands nowhere is left out. */
-  readonly require_grounding?: boolean | undefined;
   readonly review?: ReviewPolicy | undefined;
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
@@ -384,6 +365,9 @@ const mergedChannel = (
   return { ...merged, issues, conflict: [...conflict, key] };
 };
 
+/** Whether citations are wanted is said by each request itself. */
+const savedSettings = extractionSettings.omit({ citations: true });
+
 const completed = async (
   deps: ExtractFieldsDeps,
   fields: ExtractFields,
@@ -395,13 +379,16 @@ const completed = async (
   const saved = await deps.savedConfigs.resolve(config_id, tenantId, own);
   if (saved.kind === 'problem') return saved;
   const { version } = saved;
-  const merged = overriddenBy<Mode>({ ...version, llm: saved.llm, ocr: saved.ocr }, fields);
+  const asked = { ...fields, ...fields.settings };
+  const merged = overriddenBy<Mode>({ ...version, llm: saved.llm, ocr: saved.ocr }, asked);
   const channels = {
     llm: mergedChannel('llm', merged.llm, fields),
     ocr: mergedChannel('ocr', merged.ocr, fields),
   };
   const config = { config_id, version: version.version };
-  const { tags, ...said } = merged;
+  const { schema, mode, artifact_id, review, tags } = merged;
+  const settings = { ...fields.settings, ...savedSettings.parse(merged) };
+  const said = { schema, mode, artifact_id, review, settings };
   return { kind: 'completed', fields: { ...fields, ...said, ...channels }, config, tags };
 };
 
@@ -473,21 +460,15 @@ const requestOf = (
   if (checked.kind === 'problem') return checked;
   const { schema } = checked;
   const mode = fields.mode ?? trained?.file.mode ?? 'standard';
-  const { allow_partial, citations, min_confidence, require_grounding, review } = fields;
-  const { models_for, shown_pages, shown_text, llm, ocr, channelPaths } = fields;
+  const { settings, allow_partial, review, llm, ocr, channelPaths } = fields;
   return {
     kind: 'asked',
     request: {
       ...work,
       schema,
       mode: mode === 'balanced' ? 'standard' : mode,
+      settings,
       allow_partial,
-      citations,
-      min_confidence,
-      models_for,
-      shown_pages,
-      shown_text,
-      require_grounding,
       review: review !== undefined && asksForSomebody(review) ? review : undefined,
       config,
       ...learnedFor(schema, trained),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DocumentSource, ObjectStore, SourceAddress } from '../../domain/ports/services.ts';
+import type { ExampleSource } from '../../domain/ports/trainer.ts';
 import type { BytesInFlight } from './slots.ts';
 import type { KnownDocument, ReceivedFile } from './work.ts';
 import { fileTooLarge, misfit, tooMuchInFlight, workProblem, type WorkProblem } from './workProblem.ts';
@@ -333,5 +334,13 @@ export const uploads = (deps: UploadsDeps): Uploads => ({
     const own = await ownUpload(deps.documents, by, documentNamedIn(reference));
     if (own.kind === 'problem') return own;
     return own.removed === null ? fetchOf(deps, own) : gone();
+  },
+});
+
+/** Documents of examples, from where clients uploaded them to. */
+export const uploadedExamples = (uploads: Uploads): ExampleSource => ({
+  fetch: async (tenant_id, document_id) => {
+    const fetched = await uploads.fetch({ tenant_id, allTenants: false }, { document_id });
+    return fetched.kind === 'problem' ? fetched : { kind: 'ok', file: fetched.file };
   },
 });

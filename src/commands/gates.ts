@@ -24,8 +24,7 @@ export interface GateDeps extends Pick<EvaluationDeps, 'store' | 'objects'> {
 }
 
 /** The publication, as far as it decides the reading; members left to its artifact are null. */
-type Published = Pick<Subject, 'artifact_id' | 'llm' | 'ocr'> &
-  Pick<ConfigVersion, 'schema' | 'mode' | 'min_confidence' | 'models_for' | 'require_grounding'>;
+type Published = Omit<Subject, 'schema' | 'mode'> & Pick<ConfigVersion, 'schema' | 'mode'>;
 
 /** An artifact that is deployed: requests by it alone. */
 export const deployedSubject = (artifact_id: string): Published => ({
@@ -42,22 +41,13 @@ const subjectOf = async (
   tenantId: string,
   published: Published,
 ): Promise<Subject | WorkProblem> => {
-  const { artifact_id, min_confidence, models_for, require_grounding, llm, ocr } = published;
+  const { artifact_id } = published;
   const trained = artifact_id === null ? undefined : await trainedBy(deps, tenantId, artifact_id);
   if (trained?.kind === 'problem') return trained;
   const schema = published.schema ?? trained?.file.schema;
   if (schema === undefined)
     return workProblem('missing_schema', 'A gate measures a schema: publish the config with one.');
-  return {
-    schema,
-    artifact_id,
-    llm,
-    ocr,
-    min_confidence,
-    models_for,
-    require_grounding,
-    mode: published.mode ?? trained?.file.mode ?? 'standard',
-  };
+  return { ...published, schema, mode: published.mode ?? trained?.file.mode ?? 'standard' };
 };
 
 /** A field that is worse than it has to be. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { extractionSettings } from '@quire/engine/ports/extractionEngine';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { reviewPolicy } from '../../domain/review.ts';
@@ -14,27 +15,15 @@ const channel = z.object({
   num_retries: z.number().optional(),
 });
 
-/** Which part of a document a model is shown: pages of a long one, and in which form. */
-export const shownAs = {
-  shown_pages: z.enum(['relevant', 'all']).optional(),
-  shown_text: z.enum(['markdown', 'layout']).optional(),
-};
-const shown = z.object(shownAs);
-export type ShownAs = z.output<typeof shown>;
-
 const extractTask = z.object({
   kind: z.literal('extract'),
   schema: z.record(z.string(), z.unknown()).transform((value) => value as JsonObject),
   mode: z.enum(['fast', 'standard', 'robust']),
   allow_partial: z.boolean(),
-  citations: z.boolean(),
-  min_confidence: z.number().optional(),
-  models_for: z.enum(['all', 'doubtful']).optional(),
-  require_grounding: z.boolean().optional(),
+  ...extractionSettings.shape,
   review: reviewPolicy.optional(),
   config: z.object({ config_id: z.string(), version: z.number() }).nullable(),
   artifact_id: z.string().nullable(),
-  ...shownAs,
   llm: channel,
   ocr: channel,
 });

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { checkSchemaRules } from '@quire/engine/extraction/schema/schemaRules';
 import {
+  savedSettingsOf,
+  type SavedSettings,
   type ChannelChange,
   type ChannelSettings,
   type ConfigVersion,
@@ -30,17 +32,13 @@ export interface DraftDeps extends Pick<ModelDeps, 'checkBase'> {
 }
 
 /** A config as a caller asks for it; `schema` as it came. */
-interface ConfigFields {
+interface ConfigFields extends SavedSettings {
   readonly config_id?: string | undefined;
   readonly tenant_id: string;
   readonly name?: string | null | undefined;
   readonly schema?: unknown;
   readonly mode?: 'balanced' | NonNullable<ConfigVersion['mode']> | null | undefined;
   readonly artifact_id?: string | null | undefined;
-  readonly min_confidence?: number | null | undefined;
-  readonly models_for?: ConfigVersion['models_for'];
-  readonly require_grounding?: ConfigVersion['require_grounding'];
-  readonly review?: ConfigVersion['review'];
   readonly tags?: Tags | undefined;
   readonly llm?: ModelChannel | null | undefined;
   readonly ocr?: ModelChannel | null | undefined;
@@ -89,10 +87,7 @@ const withNulls = ({ config_id, mode, ...fields }: ConfigFields) => ({
   name: fields.name ?? null,
   mode: mode === 'balanced' ? ('standard' as const) : (mode ?? null),
   artifact_id: fields.artifact_id ?? null,
-  min_confidence: fields.min_confidence ?? null,
-  models_for: fields.models_for ?? null,
-  require_grounding: fields.require_grounding ?? null,
-  review: fields.review ?? null,
+  ...savedSettingsOf(fields),
   ...withTags(fields.tags),
   llm: kept(fields.llm),
   ocr: kept(fields.ocr),
@@ -116,17 +111,7 @@ export const configDraft = async (
 /** A version as it is asked for; keys in the clear, and nowhere else. */
 type ConfigDraft = Pick<
   ConfigVersion,
-  | 'config_id'
-  | 'tenant_id'
-  | 'name'
-  | 'schema'
-  | 'mode'
-  | 'artifact_id'
-  | 'min_confidence'
-  | 'models_for'
-  | 'require_grounding'
-  | 'review'
-  | 'tags'
+  'config_id' | 'tenant_id' | 'name' | 'schema' | 'mode' | 'artifact_id' | keyof SavedSettings | 'tags'
 > & {
   readonly update: boolean;
   /** null: none from now on; undefined: as the version before has it. */

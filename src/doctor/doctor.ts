@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { absentAsUndefined, codeOf } from '../../domain/kernel/json.ts';
+import { absentAsUndefined, codeOf, reasonOf } from '../../domain/kernel/json.ts';
 import type { FolderOwner } from '../../domain/ports/services.ts';
 import type { ServiceFacts } from '../operator/socket.ts';
 
@@ -75,19 +75,6 @@ export interface Finding extends Verdict {
 export const ok = (text: string): Verdict => ({ level: 'ok', text });
 export const warning = (text: string): Verdict => ({ level: 'warning', text });
 export const problem = (text: string): Verdict => ({ level: 'problem', text });
-
-/**
- * Of several errors in one, as of a host with many addresses, what each says; of a fetch, which fails by a
- * TypeError, its cause.
- */
-export const reasonOf = (error: unknown): string => {
-  if (error instanceof AggregateError && error.errors.length > 0)
-    return [...new Set(error.errors.map(reasonOf))].join('; ');
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  const own = error.message === '' ? error.name : error.message;
-  return error instanceof TypeError && cause instanceof Error ? reasonOf(cause) : own;
-};
 
 /** Texts come from drivers and servers: one line each, whatever they hold. */
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();

@@ -21,7 +21,7 @@ import { closeWithConnection } from '../server/connections.ts';
 import { statusOf } from '../problemTable.ts';
 import { isProblem, Quire } from '../../sdk/src/index.ts';
 import type { ClientConfig } from '../clientConfig.ts';
-import { OperatorError } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import { mcpServer, ToolError } from './mcpServer.ts';
 
 /** The service's answer about a key; `busy`: too many keys are being checked at this moment. */

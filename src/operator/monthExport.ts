@@ -25,7 +25,8 @@ import {
   layoutFormat,
 } from '../exports/journalLayouts.ts';
 import { entryPages, journalEntries } from '../../projections/journal.ts';
-import { type Operation, OperatorError } from './socket.ts';
+import { type Operation } from './socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 
 const LAYOUTS = ['generic', ...JOURNAL_LAYOUTS] as const;
 

@@ -17,7 +17,7 @@ import { SYSTEM } from '../writer/commandMeta.ts';
 import type { TextMover } from '../writer/vault.ts';
 import { everything } from '../audit/streams.ts';
 import { exportedEvents } from './log.ts';
-import { OperatorError } from './socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 
 export interface MoveTextsDeps {
   /** Nobody else writes to it meanwhile. */

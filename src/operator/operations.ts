@@ -30,13 +30,8 @@ import { projectionsStatus } from './log.ts';
 import { exportMonth } from './monthExport.ts';
 import type { SealDeps } from '../commands/sealing.ts';
 import { type PayoutDeps, payoutComparer } from '../queries/payouts.ts';
-import {
-  type Operation,
-  type OperationContext,
-  type Operations,
-  OperatorError,
-  tellAudit,
-} from './socket.ts';
+import { type Operation, type OperationContext, type Operations, tellAudit } from './socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 
 /** The parts that operations on the read models need. */
 interface ReadModelParts {

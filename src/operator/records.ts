@@ -9,7 +9,8 @@ import {
 } from '../../domain/modelPrices.ts';
 import type { Clock, EventFeed, EventStore } from '../../domain/ports/log.ts';
 import type { ReferenceData } from '../commands/reference.ts';
-import { type Operation, type OperationContext, OperatorError, operatorMeta } from './socket.ts';
+import { type Operation, type OperationContext, operatorMeta } from './socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import { type FxDay, newsOf } from '../../domain/fxRates.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import type { PaymentClaim } from '../../domain/payment.ts';

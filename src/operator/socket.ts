@@ -12,7 +12,7 @@ import { jsonIn, messageOf } from '../../domain/kernel/json.ts';
 import { DataDirInUse } from '../../domain/ports/services.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { UnreadableSeal } from '../audit/chains.ts';
-import { ConfigError } from '../clientConfig.ts';
+import { ConfigError, OperatorError } from '../clientConfig.ts';
 import { reportAudit } from '../commands/audits.ts';
 
 /** The service's description of itself for those who may open its socket. */
@@ -31,17 +31,6 @@ export const aboutService =
   (known: Pick<ServiceFacts, 'version' | 'url' | 'roles'>): Operation =>
   (_input, { send }) =>
     send({ ...known, pid: process.pid, up_seconds: Math.floor(process.uptime()) });
-
-/** A mistake that the operator can do something about: one sentence, and how the command ends. */
-export class OperatorError extends Error {
-  override readonly name = 'OperatorError';
-  /** 1: it could not be done. 2: it was asked wrongly. */
-  readonly exitCode: 1 | 2;
-  constructor(message: string, exitCode: 1 | 2 = 1) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
 
 /** Where an operation's items go, and when to stop. */
 export interface OperationContext {

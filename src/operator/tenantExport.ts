@@ -19,7 +19,7 @@ import { TRAINING_PREFIX } from '../commands/training.ts';
 import { writeDigested } from '../commands/uploads.ts';
 import { withTexts } from '../writer/vault.ts';
 import { exportedEvents, replayedStream } from './log.ts';
-import { OperatorError } from './socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 
 /** A file of an export. */
 interface ExportedFile {

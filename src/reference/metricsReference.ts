@@ -11,7 +11,7 @@ import {
   providerMetrics,
   rateLimitRefusals,
   writerHooks,
-} from '../service/metrics.ts';
+} from '../telemetry/workMetrics.ts';
 import { httpMetrics } from '../server/metrics.ts';
 import {
   countedAccounts,

@@ -10,6 +10,8 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
+import { codeOf } from '../../domain/kernel/json.ts';
+import { ConfigError } from '../clientConfig.ts';
 import { statusOf } from '../problemTable.ts';
 import { problem, problemBody, type Problem } from './problems.ts';
 import { mayLeaveMuch, safeHeaders } from './answers.ts';
@@ -166,4 +168,17 @@ export const listen = (
       const name = family === 'IPv6' ? `[${address}]` : address;
       resolve({ url: `http://${name}:${String(bound)}`, close: () => closed(server) });
     });
+  });
+
+/** A port that another process has is a mistake of configuration. */
+export const listenOn = (
+  app: Express,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<HttpServer> =>
+  listen(app, { host, port }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    throw new ConfigError(
+      `PORT: ${String(port)} on ${host} is in use. Stop that process, or name another port; ` +
+        'each process of one machine needs its own.',
+    );
   });

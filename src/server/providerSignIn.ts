@@ -164,3 +164,15 @@ export const providerSignIn = (deps: ProviderSignInDeps): ProviderSignIn => {
     finish: (browser, returned) => orSignInPage(browser, finish(browser, returned)),
   };
 };
+
+/** Strangers cause such lines: one is short, and has no stack. */
+const CAUSE_MAX = 300;
+
+/** The message of an error, and its cause. */
+const causesOf = (error: unknown): string =>
+  error instanceof Error
+    ? [error.message, causesOf(error.cause)].filter((text) => text !== '').join(': ')
+    : '';
+
+/** Why a provider's sign-in failed, for the log. */
+export const shortCauses = (error: unknown): string => causesOf(error).slice(0, CAUSE_MAX);

@@ -1,15 +1,15 @@
-import type { RequestHandler, Express } from 'express';
+import type { RequestHandler } from 'express';
 import { mayConnectTo } from '@quire/engine/models/guard';
 import { checkedHost, systemResolve } from '@quire/engine/models/guard';
 import { csvRows } from '../../adapters/csvRows.ts';
 import { openIdProvider } from '../../adapters/oidc.ts';
-import { ConfigError, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import { consoleFolder, consolePage } from '../server/pages.ts';
 import { sealingKey, sealingWith } from '../server/browser.ts';
 import { sessionsOver, type Sessions } from '../server/sessions.ts';
 import { eraseTenantNow, newSignInLink } from '../operator/access.ts';
 import { aboutService, listenForOperators, type Operation } from '../operator/socket.ts';
-import type { Context, SomeFactories } from './context.ts';
+import type { Context } from './context.ts';
 import { webhookTransport } from '../../adapters/webhooks.ts';
 import { dueDeliveries, webhooksDue } from '../../projections/deliveries.ts';
 import {
@@ -18,7 +18,6 @@ import {
   webhooksProjector,
   webhooksRemoved,
 } from '../../projections/webhooks.ts';
-import { reportDrift } from '../commands/audits.ts';
 import {
   deliveryStreams,
   webhookCommands,
@@ -28,12 +27,10 @@ import {
 } from '../commands/webhooks.ts';
 import { webhookAttempts } from '../telemetry/businessMetrics.ts';
 import { webhookSender, type WebhookSender } from '../worker/webhooks.ts';
-import { unlessDiverged } from './upkeep.ts';
+import { unlessDiverged } from '../../projections/engine/divergence.ts';
 import { signedInAs } from '../writer/vault.ts';
-import { READ_MODELS, DROPPED_READ_MODELS } from '../../projections/readModels.ts';
-import { openWorkByStatus } from '../../projections/operations.ts';
-import type { ServiceStateBody } from '../api/schemas/serviceSchemas.ts';
-import { projectionsStatus } from '../operator/log.ts';
+import { serviceStateOf } from '../api/health.ts';
+import { shortCauses } from '../server/providerSignIn.ts';
 import { openClaims } from '../operator/records.ts';
 import { claimantOf } from '../commands/money/paymentClaims.ts';
 import { paymentNamed } from '../commands/money/payments.ts';
@@ -50,18 +47,17 @@ import { heldBack } from '../commands/gates.ts';
 import { evaluationCommands, pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
 import { tenantErasing, uploadCommands } from './uploads.ts';
 import { eraseTenant, lastErasureIn } from '../commands/eraseTenant.ts';
-import { codeOf } from '../../domain/kernel/json.ts';
 import { apiRoutes, operationRoutes } from '../api/routes.ts';
 import { servedOver } from '../server/routes.ts';
 import { httpApp } from '../server/app.ts';
 import { httpMetrics, runningRequests, type RunningRequests } from '../server/metrics.ts';
-import { listen, type HttpServer } from '../server/connections.ts';
-import { rateLimitRefusals } from './metrics.ts';
+import { type HttpServer, listenOn } from '../server/connections.ts';
+import { rateLimitRefusals } from '../telemetry/workMetrics.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
 import { payoutComparer } from '../queries/payouts.ts';
 import { ALL_TENANTS } from '../queries/queries.ts';
 import { VERSION } from '../version.ts';
-import { operationsOver, type OwnParts } from './operator.ts';
+import { operationsOver, type OwnParts } from '../operator/runOperation.ts';
 
 /** The console, as it was built. */
 export const consoleOf = ({ s3 }: Pick<Config, 's3'>): RequestHandler =>
@@ -69,15 +65,6 @@ export const consoleOf = ({ s3 }: Pick<Config, 's3'>): RequestHandler =>
     folder: consoleFolder(),
     uploadOrigin: s3 === undefined ? undefined : new URL(s3.publicEndpoint ?? s3.endpoint).origin,
   });
-
-/** Strangers cause such lines: one is short, and has no stack. */
-const CAUSE_MAX = 300;
-
-/** The message of an error, and its cause. */
-const causesOf = (error: unknown): string =>
-  error instanceof Error
-    ? [error.message, causesOf(error.cause)].filter((text) => text !== '').join(': ')
-    : '';
 
 /** Sessions on what this process has open. */
 const sessionsOf = (from: Context): Sessions => {
@@ -103,7 +90,7 @@ const sessionsOf = (from: Context): Sessions => {
       from.logger.warn({
         msg: 'nobody was signed in by the provider',
         reason,
-        cause: causesOf(error).slice(0, CAUSE_MAX),
+        cause: shortCauses(error),
       }),
   });
 };
@@ -136,7 +123,7 @@ const webhooksOf = (from: Context, randomBytes: (count: number) => Uint8Array): 
   return webhookCommands({ ...streams, ...deps });
 };
 
-const senderOf = (from: Context): WebhookSender => {
+export const webhookSenderOf = (from: Context): WebhookSender => {
   const { log, objects, sql } = from.parts;
   const { allowPrivateNetwork } = receiverPolicy(from);
   const [reads, logger, runner] = [from.readSql, from.logger, from.runner];
@@ -160,48 +147,6 @@ const senderOf = (from: Context): WebhookSender => {
       runner.waitFor(position, { timeoutMs: CAUGHT_UP_MS, projectors: [webhooksProjector.name] }),
     onError: unlessDiverged((err) => logger.error({ msg: 'webhooks', err })),
   });
-};
-
-/** What tells the world outside. */
-export const webhooksParts = {
-  webhookSender: senderOf,
-  reportDrift: (from) => reportDrift({ store: from.parts.log, clock: from.clock }),
-} satisfies SomeFactories;
-
-/** The state of this process and its parts, asked again each time. */
-const serviceStateOf = (from: Context): (() => Promise<ServiceStateBody>) => {
-  const { sql, log } = from.parts;
-  const { roles, maxUploadBytes } = from.config;
-  const known = { projectors: READ_MODELS, dropped: DROPPED_READ_MODELS };
-  return async () => {
-    const slots = from.slots;
-    const { isDraining } = from.readiness;
-    const [{ status, version, uptime_seconds, parts }, models, end, work, replicas] = await Promise.all([
-      from.health(),
-      projectionsStatus({ sql, feed: log }, known),
-      log.end(),
-      openWorkByStatus(sql)(from.clock.now()),
-      from.replicas.alive(),
-    ]);
-    return {
-      status,
-      version,
-      uptime_seconds,
-      parts,
-      roles: [...roles],
-      draining: isDraining(),
-      log: { log_id: from.logWatch.logId(), end_position: end?.toString() ?? null },
-      read_models: models.map(({ next, ...model }) => ({
-        ...model,
-        next: next === null ? null : { ...next },
-      })),
-      slots: { in_use: slots.inUse(), max: slots.max, tenants: [...slots.holders()] },
-      rate_limits: [...from.bucketsInUse.list()],
-      work: [...work],
-      replicas: replicas.map(({ roles: theirs, ...replica }) => ({ ...replica, roles: [...theirs] })),
-      max_upload_bytes: maxUploadBytes,
-    };
-  };
 };
 
 const reviewsOf = ({ parts, reviewWorker: worker }: Context, work: ReturnType<typeof workDeps>) =>
@@ -318,16 +263,6 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     randomBytes,
   };
 };
-
-/** A port that another process has is a mistake of configuration. */
-const listenOn = (app: Express, { host, port }: Config): Promise<HttpServer> =>
-  listen(app, { host, port }).catch((error: unknown) => {
-    if (codeOf(error) !== 'EADDRINUSE') throw error;
-    throw new ConfigError(
-      `PORT: ${String(port)} on ${host} is in use. Stop that process, or name another port; ` +
-        'each process of one machine needs its own.',
-    );
-  });
 
 interface Served extends HttpServer {
   readonly running: RunningRequests;

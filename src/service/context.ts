@@ -49,150 +49,109 @@ import type { BatchWorker } from '../worker/batches.ts';
 import type { EvaluationWorker } from '../worker/evaluations.ts';
 import type { QueueWorker } from '../worker/queue.ts';
 import type { WebhookSender } from '../worker/webhooks.ts';
-import type { Parts } from './parts.ts';
-import type { Readiness } from './health.ts';
-import type { ProviderMetrics } from './metrics.ts';
+import type { Parts } from '../parts/parts.ts';
+import type { Readiness } from '../api/health.ts';
+import type { ProviderMetrics } from '../telemetry/workMetrics.ts';
 
-/** The parts of the process: each is made once, when it is first needed. */
+interface Stoppable {
+  readonly stop: () => Promise<void>;
+}
+
+/** The parts of the process, in the order of `composition.ts`: each is made once, when it is first asked for. */
 export interface Context {
-  /** Audits that are asked for while the service runs. */
-  readonly audits: Audits;
-  /** Configuration. */
   readonly config: Config;
-  /** Opened parts. */
+  /** The opened parts, with their log and document work counted and traced. */
   readonly parts: Parts;
-  /** Logger. */
   readonly logger: Logger;
-  /** Metrics registry. */
-  readonly registry: Registry;
-  /** Metrics of model providers. */
-  readonly providerMetrics: ProviderMetrics;
-  /** Counters of projections. */
-  readonly projectionCounters: ProjectionCounters;
-  /** Counter of what sweepers did. */
-  readonly countSwept: CountSwept;
-  /** Check of balances. */
-  readonly driftCheck: DriftCheck;
-  /** Tracer. */
   readonly tracer: Tracer;
-  /** Readiness. */
-  readonly readiness: Readiness;
-  /** Health. */
-  readonly health: () => Promise<HealthReport>;
-  /** Clock. */
   readonly clock: Clock;
-  /** Words that count once. */
-  readonly usedOnce: UsedOnce;
-  /** Processes of the service. */
+  /** Of extraction by mode, ms. */
+  readonly extractDeadlines: ExtractDeps['deadlineMs'];
+
+  // What is seen from outside.
+  readonly registry: Registry;
+  readonly providerMetrics: ProviderMetrics;
+  readonly projectionCounters: ProjectionCounters;
+  /** Counts the work of sweepers. */
+  readonly countSwept: CountSwept;
+  readonly health: () => Promise<HealthReport>;
+  readonly readiness: Readiness;
+  /** Compares balances with their ledgers. */
+  readonly driftCheck: DriftCheck;
+
+  // The log, and the read models that follow it.
+  readonly logWatch: LogWatch;
+  /** The read models; queries fail while their rows may be of another log. */
+  readonly readSql: SqlTx;
+  readonly runner: ProjectionRunner;
+  /** Reads wait for the writes before them. */
+  readonly reads: ReadYourWrites;
+  readonly queries: Queries;
+  /** Processes of the service that are alive. */
   readonly replicas: Replicas;
-  /** Replay store. */
+  /** Words that count once, such as the links that sign in. */
+  readonly usedOnce: UsedOnce;
   readonly replays: ReplayStore;
-  /** Account writer. */
+  readonly lockedObjects: LockedObjects;
+  /** null: the service does not seal by itself. */
+  readonly logSealer: LogSealer | null;
+  readonly audits: Audits;
+  readonly reportDrift: ReturnType<typeof reportDrift>;
+
+  // Money.
   readonly accounts: AccountWriter;
-  /** Payments. */
   readonly payments: Payments;
-  /** Price lists, billing configs, rates. */
   readonly reference: ReferenceData;
-  /** Closing of months. */
+  /** Rates that are booked after their sales. */
+  readonly saleRates: SaleRatesDeps;
   readonly books: BooksCommands;
-  /** API key commands. */
-  readonly apiKeys: ApiKeys;
-  /** Model cost commands. */
   readonly llmCosts: LlmCosts;
-  /** Who tenants are on statements and receipts. */
+  /** Ends holds, claims and transfers that nobody ended. */
+  readonly sweeper: HoldSweeper;
+
+  // Tenants.
+  readonly apiKeys: ApiKeys;
+  readonly authenticator: Authenticator;
+  readonly rateLimits: RateLimitCommands;
+  readonly tenantLimits: TenantLimits;
+  readonly bucketsInUse: BucketsInUse;
   readonly topUps: TopUpCommands;
+  /** Names of tenants on statements and receipts. */
   readonly billingDetails: BillingDetailsCommands;
+  /** Makes PDF files of statements and receipts. */
+  readonly printer: Printer & Stoppable;
   /** How long things are kept. */
   readonly retention: RetentionCommands;
-  /** Rate-limit commands. */
-  readonly rateLimits: RateLimitCommands;
-  /** Rate-limit buckets in use. */
-  readonly bucketsInUse: BucketsInUse;
-  /** Rate limits by tenant. */
-  readonly tenantLimits: TenantLimits;
-  /** Watch over the log. */
-  readonly logWatch: LogWatch;
-  /** Read models while they are sound. */
-  readonly readSql: SqlTx;
-  /** Queries. */
-  readonly queries: Queries;
-  /** Authenticator. */
-  readonly authenticator: Authenticator;
-  /** Projection runner. */
-  readonly runner: ProjectionRunner;
-  /** Read your writes. */
-  readonly reads: ReadYourWrites;
-  /** Saved config commands. */
-  readonly savedConfigs: SavedConfigs;
-  /** Secret box. */
+  /** undefined: the service has no key to seal with. */
   readonly secretBox: SecretBox | undefined;
-  /** Trainer. */
-  readonly trainer: Trainer;
-  /** Worker of training jobs. */
-  readonly trainingWorker: QueueWorker;
-  /** Worker of operations. */
-  readonly operationWorker: QueueWorker;
-  /** Sender of webhooks. */
+  readonly savedConfigs: SavedConfigs;
   readonly webhookSender: WebhookSender;
-  /** What drift is written down with. */
-  readonly reportDrift: ReturnType<typeof reportDrift>;
-  /** Worker of batches. */
-  readonly batchWorker: BatchWorker;
-  readonly evaluationWorker: EvaluationWorker;
-  /** Model providers. */
+
+  // Documents, and the work on them.
+  readonly documents: Documents;
+  /** Bodies with files, of whatever route. */
+  readonly inFlight: BytesInFlight;
+  readonly objectSweeper: ObjectSweeper;
   readonly models: ModelProviders;
-  /** Deadlines of extraction by mode, ms. */
-  readonly extractDeadlines: ExtractDeps['deadlineMs'];
-  /** Heavy slots. */
   readonly slots: HeavySlots;
-  /** What is done on reviews of any size. */
-  readonly reviewWorker: ReviewWorker & { readonly stop: () => Promise<void> };
-  /** Makes PDF files of statements and receipts. */
-  readonly printer: Printer & { readonly stop: () => Promise<void> };
-  /** Overruns. */
+  /** Documents that had all of their time or memory, so that they are not tried again at once. */
   readonly overruns: Overruns;
-  /** Rates of sales, booked after them. */
-  readonly saleRates: SaleRatesDeps;
-  /** Sweeper. */
-  readonly sweeper: HoldSweeper;
-  /** Usage events of work. */
   readonly usageLog: UsageLog;
   /** Facts of work on their way to the log. */
   readonly facts: KeptFacts;
-  /** Sweeper of unfinished work. */
   readonly unfinishedSweeper: UnfinishedSweeper;
-  /** Bodies with files, of whatever route. */
-  readonly inFlight: BytesInFlight;
   /** Operations that were accepted here, before the list of open ones has them. */
   readonly operationRoom: Room;
-  /** Document streams. */
-  readonly documents: Documents;
-  /** null: the service does not seal by itself. */
-  readonly logSealer: LogSealer | null;
-  /** Locked objects. */
-  readonly lockedObjects: LockedObjects;
-  /** Object sweeper. */
-  readonly objectSweeper: ObjectSweeper;
-  /** Dependencies of the routes. */
+  readonly operationWorker: QueueWorker;
+  readonly batchWorker: BatchWorker;
+  readonly evaluationWorker: EvaluationWorker;
+  readonly reviewWorker: ReviewWorker & Stoppable;
+  readonly trainer: Trainer;
+  readonly trainingWorker: QueueWorker;
+
+  // The dependencies of the routes.
   readonly api: ApiDeps;
 }
 
-/** How parts are made, each of others. */
-type Factories = { readonly [Name in keyof Context]: (from: Context) => Context[Name] };
-
-/** Parts that one file knows how to make. */
-export type SomeFactories = Partial<Factories>;
-
-/** A context over its factories. */
-export const contextOf = (factories: Factories): Context => {
-  const context = {} as Context;
-  for (const name of Object.keys(factories) as (keyof Context)[]) {
-    const get = (): unknown => {
-      const value = factories[name](context);
-      Object.defineProperty(context, name, { value, enumerable: true });
-      return value;
-    };
-    Object.defineProperty(context, name, { get, enumerable: true, configurable: true });
-  }
-  return context;
-};
+/** How each part is made of others. */
+export type Factories = { readonly [Name in keyof Context]: (from: Context) => Context[Name] };

@@ -1,205 +1,18 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { protectionText, type ProtectionFacts } from '../doctor/parts.ts';
-import { openParts, type Parts } from './parts.ts';
-import { formatKey, keyTraces, type ApiKeyState } from '../../domain/apiKey.ts';
-import type { ApiKeys } from '../commands/apiKeys.ts';
+import { newEnds, openParts, type Ends, type Parts } from '../parts/parts.ts';
+import { banner, firstAdminKey, openFirstTenant } from '../operator/start.ts';
 import type { Context } from './context.ts';
-import type { ReplicaFacts } from '../../domain/ports/services.ts';
-import { sweeperOf } from '../writer/sweeper.ts';
-import { VERSION } from '../version.ts';
 import type { Config } from '../config.ts';
 import { openedLog } from '../commands/sealing.ts';
-import { contextOver } from './container.ts';
-import { openLogger, say } from './output.ts';
+import { contextOver } from './composition.ts';
+import { openLogger, say } from '../telemetry/output.ts';
 import { openTracer, showGauges } from './telemetry.ts';
-import { prepareTables, tableWatch } from './tables.ts';
-import { exportedEvents } from '../operator/log.ts';
-import { accountStream } from '../../domain/account/messages.ts';
-import { systemMeta } from '../writer/commandMeta.ts';
+import { prepareTables } from '../parts/tables.ts';
+import { tableWatch } from './upkeep.ts';
+import { heartbeatOf } from '../worker/heartbeat.ts';
 import { watchLoopDelay } from '../telemetry/processMetrics.ts';
 import { hearOperators, serve } from './api.ts';
-
-interface Started {
-  readonly url: string;
-  readonly isApi: boolean;
-  /** The first admin key, where it was made just now. */
-  readonly key: string | undefined;
-  /** Signs its holder in to the console once, where the key was made. */
-  readonly link: string | undefined;
-  readonly protection: ProtectionFacts;
-}
-
-const whereOf = ({ url, isApi }: Started): readonly string[] =>
-  isApi
-    ? [`Quire listens on ${url}`, `  reference     ${url}/docs`, `  console       ${url}/`]
-    : ['Quire runs without an API', `  health        ${url}/health, with /metrics beside it`];
-
-/** The output of a start: where it listens, and its parts. */
-const banner = (parts: Parts, started: Started): string => {
-  const { key, link, protection } = started;
-  const { event_log, read_models, objects, limits } = parts.names;
-  const lines = [
-    '',
-    ...whereOf(started),
-    `  event log     ${event_log}`,
-    `  read models   ${read_models}`,
-    `  objects       ${objects}`,
-    `  rate limits   ${limits}`,
-    `  parsers       ${protectionText(protection)}`,
-  ];
-  if (parts.recreated !== null)
-    lines.push(`  read models are being rebuilt from the event log: ${parts.recreated}`);
-  if (key !== undefined)
-    lines.push(
-      '',
-      `  admin key     ${key}`,
-      '                shown this once: keep it, it cannot be shown again',
-    );
-  if (link !== undefined)
-    lines.push('', `  sign in       ${link}`, '                works once, for 15 minutes');
-  else if (started.isApi)
-    lines.push('  sign in       with a key, or by the link that quire sign-in-link prints');
-  return `${lines.join('\n')}\n`;
-};
-
-/** Everything that a process has opened, to be closed when it ends. */
-interface Ends {
-  /** Throws where the process was told to end meanwhile: what is opened after that would be opened for nothing. */
-  readonly add: (end: () => unknown) => void;
-  /** Closes what was opened last first; throws the first error, after all have had their turn. */
-  readonly close: () => Promise<void>;
-}
-
-/** One end that fails keeps no other from its own. */
-export const newEnds = (stopped?: AbortSignal): Ends => {
-  const ends: (() => unknown)[] = [];
-  return {
-    add: (end) => {
-      ends.unshift(end);
-      stopped?.throwIfAborted();
-    },
-    close: async () => {
-      const failures: unknown[] = [];
-      for (const end of ends.splice(0)) {
-        try {
-          await end();
-        } catch (error) {
-          failures.push(error);
-        }
-      }
-      if (failures.length > 0) throw failures[0];
-    },
-  };
-};
-
-/** The tenant that admin keys made at start belong to. */
-const OPERATOR = 'operator';
-
-/** The tenant that is there to begin with. */
-const FIRST_TENANT = 'default';
-
-/** Whether the log has an account but the operator's own: told by its first events, so not by read models. */
-const hasTenants = async ({ parts }: Context): Promise<boolean> => {
-  const { signal } = new AbortController();
-  for await (const { stream } of exportedEvents(parts.log, { category: 'account' }, signal))
-    if (stream !== accountStream(OPERATOR)) return true;
-  return false;
-};
-
-/**
- * Opens a first account, so that somebody who tries the service can read documents at once. Only if all parts are
- * embedded and there is no tenant yet: on servers an operator knows the tenants. Says whether it was opened.
- */
-const openFirstTenant = async (from: Context): Promise<boolean> => {
-  const { eventStoreUrl, databaseUrl, redisUrl, s3 } = from.config;
-  const isEmbedded = [eventStoreUrl, databaseUrl, redisUrl, s3].every((server) => server === undefined);
-  if (!isEmbedded || (await hasTenants(from))) return false;
-  const opened = await from.accounts.execute({
-    type: 'OpenAccount',
-    data: { tenant_id: FIRST_TENANT },
-    meta: systemMeta(from, 'first-start'),
-  });
-  return opened.kind === 'done';
-};
-
-/** The key that a key's rotations have led to. */
-const newestOf = async (keys: Pick<ApiKeys, 'stateOf'>, keyId: string): Promise<ApiKeyState> => {
-  let state = await keys.stateOf(keyId);
-  while (state.replaced_by !== null) state = await keys.stateOf(state.replaced_by);
-  return state;
-};
-
-/**
- * The name of the next first key; undefined while one made before opens anything. Names are counted, not
- * drawn, so that of several processes that start at once one makes the key and the log refuses the others.
- */
-const freeKeyId = async (keys: Pick<ApiKeys, 'stateOf'>): Promise<string | undefined> => {
-  for (let n = 1; ; n += 1) {
-    const keyId = `key_first_start_${String(n)}`;
-    const { key, revoked } = await newestOf(keys, keyId);
-    if (key === null) return keyId;
-    if (!revoked) return undefined;
-  }
-};
-
-/**
- * The first admin key, made when the configuration gives none and the log has none; undefined otherwise,
- * also when another process that starts has just made it and shows it. The key is shown once and never
- * stored.
- */
-const firstAdminKey = async (from: Context): Promise<string | undefined> => {
-  const clock = from.clock;
-  if (from.config.adminApiKey !== undefined) return undefined;
-  if ((await from.queries.liveAdminKeys(clock.now())) > 0) return undefined;
-  const keys = from.apiKeys;
-  const key_id = await freeKeyId(keys);
-  if (key_id === undefined) return undefined;
-  const key = formatKey('admin', randomBytes(96));
-  const meta = {
-    now: clock.now(),
-    actor: { key_id: 'first_start', role: 'system' },
-    correlation_id: 'first-start',
-    command_id: clock.uuid(),
-  } as const;
-  const issued = await keys.issue(
-    {
-      key_id,
-      ...keyTraces(key),
-      tenant_id: OPERATOR,
-      role: 'admin',
-      name: 'first start',
-      expires_at: null,
-    },
-    meta,
-  );
-  if (issued.kind !== 'done') throw new Error(`the first admin key could not be stored: ${issued.kind}`);
-  return issued.events.length === 0 ? undefined : key;
-};
-
-/** Often enough that a process which was seen within a minute is alive. */
-const EVERY_MS = 15_000;
-
-/** This process's description of itself; its ID is another at each start. */
-const factsOf = (from: Context): ReplicaFacts => ({
-  replica_id: `${hostname()}-${randomUUID().slice(0, 8)}`,
-  version: VERSION,
-  roles: [...from.config.roles],
-});
-
-/** Tells the other processes now and then that this one is there, and at its end that it is gone. */
-const startReplicaHeartbeat = (from: Context, ends: Ends): void => {
-  const replicas = from.replicas;
-  const facts = factsOf(from);
-  const onError = (err: unknown) => from.logger.warn({ msg: 'heartbeat failed', err });
-  const signs = sweeperOf(() => replicas.beat(facts), { everyMs: EVERY_MS, onError });
-  ends.add(async () => {
-    await signs.stop();
-    await replicas.leave(facts.replica_id).catch(onError);
-  });
-  signs.start();
-};
 
 /** How long a start waits for read models to catch up before it serves with what they have, ms. */
 const CATCH_UP_MS = 10_000;
@@ -275,14 +88,9 @@ const firstKeyAndTenant = async (from: Context): Promise<string | undefined> => 
   return key;
 };
 
-/** Starts the roles of this process, with an end for each; gives where it listens. */
-const startOver = async ({ config, parts, logger, ends }: Opened): Promise<string> => {
-  const tracer = await openTracer(config, logger);
-  ends.add(() => tracer.close());
-  await prepareTables(config, parts.sql);
-  const from = contextOver(config, parts, { logger, tracer });
-  const does = (role: Config['roles'][number]) => config.roles.includes(role);
-  const runner = from.runner;
+/** Opens the log, and follows it: from then on the read models have what it has, or tell that they do not. */
+const followLog = async (from: Context, ends: Ends): Promise<void> => {
+  const { runner, logWatch: watch } = from;
   ends.add(() => runner.stop());
   ends.add(() => from.models.close());
   for (const part of [from.reviewWorker, from.printer]) ends.add(() => part.stop());
@@ -291,20 +99,26 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   const now = from.clock.now();
   await openedLog(from.parts.log, now);
   await from.reference.ensureDefaults(now);
-  if (does('projector')) runner.start();
+  if (from.config.roles.includes('projector')) runner.start();
   await catchUp(from);
-  const watch = from.logWatch;
   await watch.check();
   watch.start();
   ends.add(() => watch.stop());
+};
+
+/** Starts the roles of this process, with an end for each; gives where it listens. */
+const startOver = async ({ config, parts, logger, ends }: Opened): Promise<string> => {
+  const tracer = await openTracer(config, logger);
+  ends.add(() => tracer.close());
+  await prepareTables(config, parts.sql);
+  const from = contextOver(config, parts, { logger, tracer });
+  const does = (role: Config['roles'][number]) => config.roles.includes(role);
+  await followLog(from, ends);
   const isApi = does('api');
   const key = isApi ? await firstKeyAndTenant(from) : undefined;
   showGauges(from);
   const stopWatching = watchLoopDelay(from.registry);
-  ends.add(() => {
-    stopWatching();
-    return Promise.resolve();
-  });
+  ends.add(stopWatching);
   const drift = from.driftCheck;
   ends.add(() => drift.stop());
   const unfinished = from.unfinishedSweeper;
@@ -318,7 +132,9 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   // In each process: what neither the log nor the object store took is known to this one alone.
   unfinished.start();
   const workers = workersOf(from);
-  startReplicaHeartbeat(from, ends);
+  const heartbeat = heartbeatOf(from);
+  ends.add(heartbeat.leave);
+  heartbeat.start();
   const tables = tableWatch(from);
   ends.add(() => tables.stop());
   if (does('projector')) tables.start();
@@ -335,7 +151,8 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   });
   const protection = await protectionOf(parts, logger);
   const link = key === undefined ? undefined : await from.api.sessions.newLink(key);
-  say(banner(parts, { url: server.url, isApi, key, link, protection }));
+  const started = { url: server.url, isApi, key, link, parsers: protectionText(protection) };
+  say(banner(parts, started));
   return server.url;
 };
 

@@ -1,56 +1,31 @@
-import { Worker } from 'node:worker_threads';
 import { systemTimers } from '../../adapters/local/local.ts';
-import {
-  DIVERGED,
-  logWatch,
-  ReadModelsDiverged,
-  type LogWatch,
-} from '../../projections/engine/divergence.ts';
-import type { SqlTx } from '../../projections/engine/ports.ts';
-import { openedLog } from '../commands/sealing.ts';
-import type { Context, SomeFactories } from './context.ts';
+import { expiredHolds } from '../../projections/balances.ts';
+import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
+import { DIVERGED, type LogWatch, logWatch, unlessDiverged } from '../../projections/engine/divergence.ts';
+import type { ProjectionRunner } from '../../projections/engine/runner.ts';
+import { replaceMissing } from '../../projections/engine/waiting.ts';
+import { openClaimsBefore, openTransfersBefore } from '../../projections/openClaims.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
 import { abandonedWorkBefore, unrecordedWorkBefore } from '../../projections/usageEvents.ts';
-import { guardedObjects } from '../commands/uploads.ts';
+import { type HoldSweeper, holdSweeper } from '../commands/holds.ts';
 import { logModelCall } from '../commands/llmCosts.ts';
+import { priceSales } from '../commands/saleRates.ts';
+import { type LogSealer, logSealer, openedLog } from '../commands/sealing.ts';
+import { guardedObjects } from '../commands/uploads.ts';
 import {
   factShelf,
-  keptFacts,
-  unfinishedSweeper,
-  usageLog,
   type KeptFacts,
+  keptFacts,
   type UnfinishedSweeper,
+  unfinishedSweeper,
 } from '../commands/usageLog.ts';
-import { audits, reportAudit, type RunAudit } from '../commands/audits.ts';
-import type { AuditReport } from '../audit/runAudit.ts';
-import type { Config } from '../config.ts';
-import type { AuditThreadData, AuditThreadMessage } from './auditThread.ts';
-
-/** The read models' database as those read it who answer: nothing comes from rows of another log. */
-const readOnlyWhileSound = (sql: SqlTx, watch: Pick<LogWatch, 'diverged'>): SqlTx => {
-  const refuse = (): void => {
-    const diverged = watch.diverged();
-    if (diverged !== undefined) throw new ReadModelsDiverged(diverged);
-  };
-  return {
-    query: async (text, values) => {
-      refuse();
-      const rows = await sql.query(text, values);
-      refuse();
-      return rows;
-    },
-    script: async (text) => {
-      refuse();
-      await sql.script(text);
-    },
-  };
-};
-
-/** Reports failures of background work; diverged read models are reported once, by the watch. */
-export const unlessDiverged =
-  (tell: (error: unknown) => void): ((error: unknown) => void) =>
-  (error) => {
-    if (!(error instanceof ReadModelsDiverged)) tell(error);
-  };
+import { NOTICE_LEVELS, runnerInThread, serviceRunner } from '../parts/projecting.ts';
+import { projectingAs } from '../parts/stores.ts';
+import { tracedBatches } from '../telemetry/tracing.ts';
+import { isContradiction } from '../writer/append.ts';
+import { UnreadableStream } from '../writer/streamFold.ts';
+import { type Sweeper, sweeperOf } from '../writer/sweeper.ts';
+import type { Context } from './context.ts';
 
 /** Answers of read models that this process keeps. */
 const forgetAnswers = (from: Context): void => {
@@ -77,46 +52,42 @@ const forgetLog = async (from: Context): Promise<void> => {
   await reference.ensureDefaults(now);
 };
 
-/** The watch over the log, and the database as it lets it be read. */
-export const logWatchParts = {
-  logWatch: (from) => {
-    const { sql, log } = from.parts;
-    const logger = from.logger;
-    return logWatch({
-      sql,
-      feed: log,
-      timers: systemTimers,
-      onReplaced: (log_id) => {
-        logger.error({
-          msg: 'the event log is not the one that it was: what was remembered is dropped',
-          log_id,
-        });
-        return forgetLog(from);
-      },
-      onDiverged: ({ names, reason, log_id }) => {
-        forgetReads(from);
-        logger.error({
-          msg: 'read models diverged from the event log',
-          reason,
-          names,
-          log_id,
-          say: DIVERGED,
-        });
-      },
-      onSettled: () => {
-        from.accounts.forget('all');
-        from.llmCosts.forget('all');
-        // Events written meanwhile are in the present log: reads still wait for them.
-        forgetAnswers(from);
-        logger.info({ msg: 'the read models are of the event log that is there' });
-      },
-      onError: (err) => logger.warn({ msg: 'the event log could not be compared with the read models', err }),
-    });
-  },
-  readSql: (from) => readOnlyWhileSound(from.parts.sql, from.logWatch),
-} satisfies SomeFactories;
+export const logWatchOf = (from: Context): LogWatch => {
+  const { sql, log } = from.parts;
+  const logger = from.logger;
+  return logWatch({
+    sql,
+    feed: log,
+    timers: systemTimers,
+    onReplaced: (log_id) => {
+      logger.error({
+        msg: 'the event log is not the one that it was: what was remembered is dropped',
+        log_id,
+      });
+      return forgetLog(from);
+    },
+    onDiverged: ({ names, reason, log_id }) => {
+      forgetReads(from);
+      logger.error({
+        msg: 'read models diverged from the event log',
+        reason,
+        names,
+        log_id,
+        say: DIVERGED,
+      });
+    },
+    onSettled: () => {
+      from.accounts.forget('all');
+      from.llmCosts.forget('all');
+      // Events written meanwhile are in the present log: reads still wait for them.
+      forgetAnswers(from);
+      logger.info({ msg: 'the read models are of the event log that is there' });
+    },
+    onError: (err) => logger.warn({ msg: 'the event log could not be compared with the read models', err }),
+  });
+};
 
-const factsOf = (from: Context): KeptFacts => {
+export const factsOf = (from: Context): KeptFacts => {
   const reference = from.reference;
   const reads = from.reads;
   const logger = from.logger;
@@ -134,7 +105,7 @@ const factsOf = (from: Context): KeptFacts => {
   });
 };
 
-const sweeperOf = (from: Context): UnfinishedSweeper => {
+export const unfinishedSweeperOf = (from: Context): UnfinishedSweeper => {
   const { log, sql } = from.parts;
   const logger = from.logger;
   const count = from.countSwept;
@@ -157,66 +128,92 @@ const sweeperOf = (from: Context): UnfinishedSweeper => {
   });
 };
 
-/** What work did and the log does not know yet. */
-export const unfinishedParts = {
-  usageLog: (from) => {
-    const reads = from.reads;
-    return usageLog({
-      store: from.parts.log,
-      clock: from.clock,
-      wrote: (tenantId, position) => reads.note(tenantId, position),
-    });
-  },
-  facts: factsOf,
-  unfinishedSweeper: sweeperOf,
-} satisfies SomeFactories;
+const MINUTE_MS = 60_000;
 
-/** Time for a cancelled audit to remove its files, ms. */
-const GRACE_MS = 5_000;
+/** Seals the log where SEAL_EVERY_MINUTES says so; null elsewhere. */
+export const logSealerOf = (from: Context): LogSealer | null => {
+  const { seals } = from.config;
+  if (seals === undefined) return null;
+  const logger = from.logger;
+  return logSealer({
+    log: from.parts.log,
+    locked: from.lockedObjects,
+    clock: from.clock,
+    everyMs: seals.everyMinutes * MINUTE_MS,
+    retainDays: seals.retentionDays ?? null,
+    onSeal: ({ seal, object }) =>
+      logger.info({ msg: 'sealed', position: seal.position, events: seal.events, object: object?.key }),
+    onError: (err) => logger.error({ msg: 'the log could not be sealed', err }),
+  });
+};
 
-/**
- * Audits in a thread of its own, which opens the log for reading as the command does: requests meanwhile wait
- * only for the rows of the read models, which an embedded database sends.
- */
-const auditInThread =
-  ({ dataDir, databaseUrl, eventStoreUrl, s3 }: Config): RunAudit =>
-  async ({ log_only, all }, { onProgress, signal }) => {
-    signal.throwIfAborted();
-    const config = { dataDir, databaseUrl, eventStoreUrl, s3 };
-    const workerData: AuditThreadData = { config, log_only, all };
-    const thread = new Worker(new URL('./auditThread.js', import.meta.url), { workerData });
-    let timer: NodeJS.Timeout | undefined;
-    const stop = (): void => {
-      thread.postMessage('stop');
-      timer = setTimeout(() => void thread.terminate(), GRACE_MS);
-    };
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      return await new Promise<AuditReport>((resolve, reject) => {
-        thread.on('message', (message: AuditThreadMessage) => {
-          if ('progress' in message) onProgress(message.progress);
-          else if ('report' in message) resolve(message.report);
-          else reject(new Error(message.failed));
-        });
-        thread.once('error', reject);
-        thread.once('exit', () => reject(new Error('the audit ended without a report')));
-      });
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-    }
+const TABLES_EVERY_MS = 60_000;
+
+/** Looks at start and each minute for tables of read models that were dropped, and has them filled anew. */
+export const tableWatch = (from: Context): Sweeper<number> => {
+  const logger = from.logger;
+  const { sql } = from.parts;
+  const look = async (): Promise<number> => {
+    const missing = await replaceMissing(sql, READ_MODELS);
+    for (const { projector, tables, views } of missing)
+      logger.error({ msg: 'tables of a read model were dropped', name: projector.name, tables, views });
+    if (missing.length > 0) from.readiness.begunAnew();
+    return missing.length;
   };
+  const onError = (err: unknown) => logger.warn({ msg: 'tables could not be looked for', err });
+  return sweeperOf(look, { everyMs: TABLES_EVERY_MS, onError });
+};
 
-/** Audits beside the work of the service. */
-export const auditsParts = {
-  audits: (from) => {
-    const [{ log: store, objects }, clock] = [from.parts, from.clock];
-    return audits({
-      run: auditInThread(from.config),
-      objects,
-      clock,
-      tell: reportAudit({ store, clock }),
-      onError: (err) => from.logger.warn({ msg: 'how far an audit is could not be kept', err }),
-    });
-  },
-} satisfies SomeFactories;
+const notified = (from: Context): ((notice: ProjectionNotice) => void) => {
+  const { onNotice } = from.projectionCounters;
+  const logger = from.logger;
+  return (notice) => {
+    onNotice(notice);
+    if (notice.kind === 'diverged' || notice.kind === 'rebuilt') void from.logWatch.check();
+    logger[NOTICE_LEVELS[notice.kind]]({ msg: 'projections', ...notice });
+  };
+};
+
+/** The projections: in the thread of the embedded read models if there is one, otherwise in this one. */
+export const runnerOf = (from: Context): ProjectionRunner => {
+  const { sql, log: feed, projections } = from.parts;
+  const listener = {
+    onApplied: tracedBatches(from.projectionCounters.onApplied, from.tracer),
+    notify: notified(from),
+  };
+  return projections === undefined
+    ? serviceRunner({ sql, feed }, projectingAs(from.config), listener)
+    : runnerInThread(projections, listener);
+};
+
+/** A stream that contradicts what was known of it may be of a log that was replaced. */
+export const comparedAfter = (from: Context, error: unknown): void => {
+  const watch = from.logWatch;
+  if (isContradiction(error)) void watch.contradicted();
+  else if (error instanceof UnreadableStream) void watch.check();
+};
+
+/** Ends holds, claims and transfers that nobody ended. */
+export const holdSweeperOf = (from: Context): HoldSweeper => {
+  const sql = from.readSql;
+  const logger = from.logger;
+  const count = from.countSwept;
+  return holdSweeper({
+    writer: from.accounts,
+    payments: from.payments,
+    clock: from.clock,
+    openHoldsBefore: expiredHolds(sql),
+    openClaimsBefore: openClaimsBefore(sql),
+    openTransfersBefore: openTransfersBefore(sql),
+    priceSales: priceSales(from.saleRates),
+    onSweep: (report) => {
+      count('hold', 'settled', report.released);
+      count('claim', 'settled', report.finished);
+      count('transfer', 'settled', report.arrived);
+      count('sale_rate', 'settled', report.priced);
+      count('hold_or_claim', 'left', report.left);
+      if (Object.values(report).some((n) => n > 0)) logger.info({ msg: 'sweep', ...report });
+    },
+    onError: unlessDiverged((err) => logger.error({ msg: 'sweep failed', err })),
+  });
+};

@@ -17,23 +17,14 @@ import { jobsLearningFrom } from '../../projections/trainingJobs.ts';
 import { prunableDeliveries } from '../../projections/webhooks.ts';
 import { httpSource } from '../../adapters/sources.ts';
 import { SCRUB } from '../../adapters/sqlTables.ts';
-import { bytesInFlight, namesIn, takenRoom, uploadStock, type UploadStock } from '../commands/slots.ts';
+import { namesIn, uploadStock, type UploadStock } from '../commands/slots.ts';
 import { countPages, recentFailures, type Counted, type CountPagesDeps } from '../commands/countPages.ts';
-import { documents, guardedObjects, presignUpload, uploadReceiver } from '../commands/uploads.ts';
-import {
-  objectSweeper,
-  type ObjectSweeperDeps,
-  type WorkFate,
-  type WorkObjectsDeps,
-} from '../worker/sweeping.ts';
-import { usageEnd } from '../../domain/workEvents.ts';
-import { batches } from '../commands/batches.ts';
+import { guardedObjects, presignUpload, uploadReceiver } from '../commands/uploads.ts';
+import type { ObjectSweeperDeps } from '../worker/sweeping.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
-import { evaluationFates, forgetInEvaluations } from '../commands/evaluationObjects.ts';
+import { forgetInEvaluations } from '../commands/evaluationObjects.ts';
 import { operations } from '../commands/operations.ts';
-import { configFate } from '../commands/savedConfigs.ts';
-import { expireReview } from '../commands/reviews.ts';
-import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
+import { exampleStreams, jobMoney, trainingJobs } from '../commands/training.ts';
 import {
   eraseDocument,
   type EraseDocumentDeps,
@@ -45,120 +36,17 @@ import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts'
 import { artifactsEverOf, heldByTenant, jobsEverOf, runsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { filesOnDisk, uploads } from '../commands/fetchUpload.ts';
-import { pruneDeliveries, webhookFate } from '../commands/webhooks.ts';
+import { pruneDeliveries } from '../commands/webhooks.ts';
 import { sweepTexts } from '../worker/textSweeping.ts';
+import { workFates } from '../worker/workFates.ts';
 import type { ApiDeps } from '../api/routes.ts';
-import { unlessDiverged } from './upkeep.ts';
-import type { Context, SomeFactories } from './context.ts';
-import { Worker } from 'node:worker_threads';
-import {
-  buffersIn,
-  doReviewJob,
-  type ReviewAnswer,
-  type ReviewJob,
-  type ReviewWork,
-  type ReviewWorker,
-  sizeOfJob,
-  type StoredReview,
-} from '../commands/reviewWork.ts';
-import { restingThread } from './restingThread.ts';
-
-/** Smaller work takes a few milliseconds, and a thread some tens of megabytes. */
-const HERE_BYTES_MAX = 65_536;
-/** Work of each share in order: the next piece is loaded once the one before is done. */
-const inTurn = () => {
-  const last = new Map<string, Promise<unknown>>();
-  return <T>(share: string, work: () => Promise<T>): Promise<T> => {
-    const mine = (last.get(share) ?? Promise.resolve()).then(work);
-    const settled = mine
-      .catch(() => undefined)
-      .finally(() => {
-        if (last.get(share) === settled) last.delete(share);
-      });
-    last.set(share, settled);
-    return mine;
-  };
-};
-
-/** Reviews of megabytes are read and written in a thread of their own; tenants take turns there. */
-const reviewWorker = (): ReviewWorker & { readonly stop: () => Promise<void> } => {
-  const thread = restingThread<ReviewJob, unknown>(
-    () => new Worker(new URL('./reviewThread.js', import.meta.url)),
-  );
-  const turn = inTurn();
-  const run = <Work extends ReviewWork>(
-    share: string,
-    work: Work,
-    load: () => Promise<StoredReview | undefined>,
-  ) =>
-    turn(share, async () => {
-      const stored = await load();
-      if (stored === undefined) return undefined;
-      const job: ReviewJob = { work, stored };
-      const done =
-        sizeOfJob(job) <= HERE_BYTES_MAX
-          ? doReviewJob(job)
-          : await thread.run(job, buffersIn(Object.values(job.stored)));
-      return done as ReviewAnswer<Work['kind']>;
-    });
-  return { run, stop: thread.stop };
-};
+import { unlessDiverged } from '../../projections/engine/divergence.ts';
+import type { Context } from './context.ts';
 
 /** Those of the documents that were used, and whose file is kept as far as the read models know. */
 const usedOf = (sql: SqlTx) => {
   const known = documentsByIds(sql);
   return async (ids: readonly string[]) => (await known(ids)).filter(({ removed_at }) => removed_at === null);
-};
-
-const endedOrOpen = (
-  at: string | null | undefined,
-  { tenant_id }: { readonly tenant_id: string },
-): WorkFate => (at == null ? { kind: 'open' } : { kind: 'ended', at, tenant_id });
-
-/** The log's record of the work that objects are for. */
-const workFates = (from: Context): WorkObjectsDeps => {
-  const { log, objects } = from.parts;
-  const usage = from.usageLog;
-  const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
-  const examples = exampleStreams(log);
-  const unknown = { kind: 'unknown' } as const;
-  const batchFate = async (id: string): Promise<WorkFate> => {
-    const { accepted, ended } = await bats.stateOf(id);
-    return accepted === null ? unknown : endedOrOpen(ended?.ended_at, accepted);
-  };
-  /** By the prefix of an ID; all others are batches. */
-  const fates: Readonly<Record<string, WorkObjectsDeps['queuedFate']>> = {
-    op: async (id) => {
-      const state = await ops.stateOf(id);
-      if (state.accepted === null) return unknown;
-      const until = await expireReview({ store: log, clock: from.clock }, state);
-      return until === undefined
-        ? endedOrOpen(state.finished_at, state.accepted)
-        : { kind: 'open', stays: 'hours', until };
-    },
-    job: async (id) => {
-      const state = await jobs.stateOf(id);
-      if (state.accepted === null) return unknown;
-      const kept = await examples.keptOf(state.accepted);
-      return {
-        ...endedOrOpen(state.finished_at, state.accepted),
-        keeps: trainingInputKeyOf(id, kept.input_sha256),
-      };
-    },
-    ...evaluationFates({ store: log, objects, clock: from.clock, batches: bats }),
-    cfg: configFate(log),
-    wh: webhookFate(log),
-  };
-  return {
-    queuedFate: (id) => (fates[/^[a-z]+/.exec(id)?.[0] ?? ''] ?? batchFate)(id),
-    workFate: async (operation_id) => {
-      const operation = operation_id.startsWith('ext_') ? 'extract' : 'to_markdown';
-      const state = await usage.stateOf({ operation, operation_id });
-      const end = usageEnd(state);
-      if (end !== null) return { kind: 'ended', ...end };
-      return state.requested === null ? unknown : { kind: 'open' };
-    },
-  };
 };
 
 /** Examples of training jobs, where documents that they were made of are erased. */
@@ -253,7 +141,12 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
   return {
     objects: from.parts.objects,
     documents: from.documents,
-    ...workFates(from),
+    ...workFates({
+      store: from.parts.log,
+      objects: from.parts.objects,
+      clock: from.clock,
+      usage: from.usageLog,
+    }),
     usedOf: usedOf(sql),
     learnedOf: async (documents, since) => {
       const learned = await jobsLearningFrom(sql)(documents, { open: true, since });
@@ -299,18 +192,6 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
     onError,
   };
 };
-
-/** A tenant may send this many files of the largest size at once. */
-const FILES_IN_FLIGHT = 4;
-
-/** Documents and what becomes of the objects that nobody uses. */
-export const uploadsParts = {
-  reviewWorker: () => reviewWorker(),
-  documents: (from) => documents(from.parts.log),
-  operationRoom: () => takenRoom(),
-  inFlight: (from) => bytesInFlight(FILES_IN_FLIGHT * from.config.maxUploadBytes),
-  objectSweeper: (from) => objectSweeper(sweptObjects(from)),
-} satisfies SomeFactories;
 
 /** Documents that one call counts at the same time: one, where each needs a file of its own. */
 const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };

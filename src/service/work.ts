@@ -3,14 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
 import { openLlmTrainer } from '@quire/engine/learning/prompts/llmTrainer';
-import type { LlmTrainerDeps } from '@quire/engine/learning/prompts/asking';
-import type { DocumentTools } from '@quire/engine/ports/documentTools';
-import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { modelCallFact } from '../commands/llmCosts.ts';
 import type { ModelDeps } from '../commands/models.ts';
 import type { LogCall } from '../commands/deliverWork.ts';
-import type { Context, SomeFactories } from './context.ts';
-import type { ProviderMetrics } from './metrics.ts';
+import type { Context } from './context.ts';
 import { activeBillingConfig } from '../../domain/billingConfig.ts';
 import { extractDocument, type ExtractDeps } from '../commands/extract.ts';
 import { guardedObjects } from '../commands/uploads.ts';
@@ -21,7 +17,7 @@ import {
   PAGES_MAX,
   EXTRACT_DEADLINES_MS,
   LEARN_DEADLINE_MS,
-} from './documents.ts';
+} from '../parts/documents.ts';
 import { openOperationsOfTenant, operationLists } from '../../projections/operations.ts';
 import {
   acceptOperation,
@@ -45,7 +41,7 @@ import { storedBody } from '../commands/storedResult.ts';
 import { beginTask, bringTo, operationWorker, type TaskBeginner } from '../worker/operations.ts';
 import { listsOn } from '../../projections/queue.ts';
 import type { QueueWorker } from '../worker/queue.ts';
-import { unlessDiverged } from './upkeep.ts';
+import { unlessDiverged } from '../../projections/engine/divergence.ts';
 import {
   batchesToBegin,
   batchesToEnd,
@@ -73,24 +69,17 @@ import {
 } from '../commands/evaluations.ts';
 import { trainingExamples } from '../commands/trainingExamples.ts';
 import { evaluationWorker, type EvaluationWorker } from '../worker/evaluations.ts';
-import { filesOnDisk, uploads, type Uploads } from '../commands/fetchUpload.ts';
+import { filesOnDisk, uploadedExamples, uploads } from '../commands/fetchUpload.ts';
 import { heavySlots } from '../commands/slots.ts';
 import { batchWorker, FED_AT_ONCE, type BatchWorker } from '../worker/batches.ts';
-import type { ExampleSource, Trainer } from '../../domain/ports/trainer.ts';
+import type { Trainer } from '../../domain/ports/trainer.ts';
 import type { SecretBox } from '../../domain/ports/services.ts';
 import { jobLists } from '../../projections/trainingJobs.ts';
 import type { CountPagesDeps } from '../commands/countPages.ts';
 import { exportExamples, keptInput } from '../commands/exportExamples.ts';
 import type { ApiDeps } from '../api/routes.ts';
-import { trainingWorker, trainer } from '../worker/training.ts';
-
-/** Tokens are counted before they are logged: a log that fails changes no metric. */
-const counted =
-  ({ onTokens }: ProviderMetrics, log: LogCall): LogCall =>
-  (work, call) => {
-    if (call.again !== true) onTokens(call.ref.provider, call.usage);
-    return log(work, call);
-  };
+import { scoredBeside, trainer, trainingWorker } from '../worker/training.ts';
+import { countedCalls } from '../telemetry/workMetrics.ts';
 
 /** Models as work on documents needs them: to do it, and to log what each call of one used. */
 const modelParts = (from: Context): ModelDeps & { readonly logCall: LogCall } => {
@@ -109,7 +98,9 @@ const modelParts = (from: Context): ModelDeps & { readonly logCall: LogCall } =>
       localDeadlinesMs: from.config.localDeadlinesMs,
       readFile: (path) => readFile(path),
     }),
-    logCall: counted(from.providerMetrics, (work, call) => facts.record(modelCallFact(clock, work, call))),
+    logCall: countedCalls(from.providerMetrics, (work, call) =>
+      facts.record(modelCallFact(clock, work, call)),
+    ),
   };
 };
 
@@ -190,7 +181,7 @@ const taskBeginner = (work: WorkDeps): TaskBeginner => {
   });
 };
 
-const operationWorkerOf = (from: Context): QueueWorker => {
+export const operationWorkerOf = (from: Context): QueueWorker => {
   const work = workDeps(from);
   const sql = from.readSql;
   const logger = from.logger;
@@ -210,11 +201,6 @@ const operationWorkerOf = (from: Context): QueueWorker => {
   });
 };
 
-/** The worker that does what was accepted to be done later. */
-export const operationsParts = {
-  operationWorker: operationWorkerOf,
-} satisfies SomeFactories;
-
 /** Dependencies of the routes of batches. */
 export const batchCommands = (from: Context, work: WorkDeps): BatchCommands => {
   const streams = batches(work.store);
@@ -228,7 +214,7 @@ export const batchCommands = (from: Context, work: WorkDeps): BatchCommands => {
   };
 };
 
-const batchWorkerOf = (from: Context): BatchWorker => {
+export const batchWorkerOf = (from: Context): BatchWorker => {
   // Its documents have places of their own: requests that wait for an answer keep their slots.
   const work = { ...workDeps(from), slots: heavySlots(FED_AT_ONCE * FED_AT_ONCE) };
   const { objects, clock, wrote, store } = work;
@@ -261,11 +247,6 @@ const batchWorkerOf = (from: Context): BatchWorker => {
     onError: unlessDiverged((err) => logger.error({ msg: 'batch', err })),
   });
 };
-
-/** The worker that makes operations of the documents of batches. */
-export const batchesParts = {
-  batchWorker: batchWorkerOf,
-} satisfies SomeFactories;
 
 /** Dependencies of the routes of sets and runs. */
 export const evaluationCommands = (
@@ -303,7 +284,7 @@ export const evaluationCommands = (
   };
 };
 
-const evaluationWorkerOf = (from: Context): EvaluationWorker => {
+export const evaluationWorkerOf = (from: Context): EvaluationWorker => {
   const { objects, clock, wrote, store } = workDeps(from);
   const logger = from.logger;
   return evaluationWorker({
@@ -319,19 +300,6 @@ const evaluationWorkerOf = (from: Context): EvaluationWorker => {
     onError: unlessDiverged((err) => logger.error({ msg: 'evaluation', err })),
   });
 };
-
-/** The worker that scores runs whose documents are done. */
-export const evaluationsParts = {
-  evaluationWorker: evaluationWorkerOf,
-} satisfies SomeFactories;
-
-/** Documents of examples, from where clients uploaded them to. */
-export const uploadedExamples = (uploads: Uploads): ExampleSource => ({
-  fetch: async (tenant_id, document_id) => {
-    const fetched = await uploads.fetch({ tenant_id, allTenants: false }, { document_id });
-    return fetched.kind === 'problem' ? fetched : { kind: 'ok', file: fetched.file };
-  },
-});
 
 type CreateParts = Pick<
   CreateTrainingDeps,
@@ -364,8 +332,8 @@ export const pipelineCommands = (
   };
 };
 
-/** The worker of training jobs, once there is something that learns. */
-const trainingWorkerOf = (from: Context, trainer: Trainer, secrets: SecretBox | undefined): QueueWorker => {
+/** The worker of training jobs. */
+export const trainingWorkerOf = (from: Context): QueueWorker => {
   const { log: store, objects: stored } = from.parts;
   const reads = from.reads;
   const logger = from.logger;
@@ -375,8 +343,8 @@ const trainingWorkerOf = (from: Context, trainer: Trainer, secrets: SecretBox | 
     store,
     objects,
     jobs,
-    trainer,
-    secrets,
+    trainer: from.trainer,
+    secrets: from.secretBox,
     accounts: from.accounts,
     clock: from.clock,
     wrote: (tenantId, position) => reads.note(tenantId, position),
@@ -389,16 +357,7 @@ const trainingWorkerOf = (from: Context, trainer: Trainer, secrets: SecretBox | 
   });
 };
 
-/** What cannot be scored in time counts as no answer. */
-const scoredBeside =
-  (tools: DocumentTools, deadlineMs: number): LlmTrainerDeps['score'] =>
-  async (answered, { signal, share }) => {
-    const outcome = await tools.score(answered, { deadlineMs, signal, share });
-    signal.throwIfAborted();
-    return outcome.kind === 'scored' ? outcome.scored : scoredAnswer(answered.expected, undefined);
-  };
-
-const trainerOf = (from: Context): Trainer => {
+export const trainerOf = (from: Context): Trainer => {
   const { workers } = from.parts;
   const { platformModels, localDeadlinesMs } = from.config;
   const { logCall } = modelParts(from);
@@ -417,9 +376,3 @@ const trainerOf = (from: Context): Trainer => {
     logCall,
   });
 };
-
-/** What learns, and the worker that takes jobs to it. */
-export const trainingParts = {
-  trainer: trainerOf,
-  trainingWorker: (from): QueueWorker => trainingWorkerOf(from, from.trainer, from.secretBox),
-} satisfies SomeFactories;

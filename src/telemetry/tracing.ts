@@ -1,5 +1,5 @@
 import type { AppliedBatch, Delivered } from '../../projections/engine/arrivals.ts';
-import type { Tracer } from '../../domain/ports/log.ts';
+import { NO_TRACER, type Tracer } from '../../domain/ports/log.ts';
 
 /** Data of a committed batch for counters and traces: plain, because it may come from another thread. */
 export interface AppliedFacts {
@@ -66,3 +66,16 @@ export const projectSpans =
         })
         .end();
   };
+
+/** Counts what a batch brought, and ends the traces of its appends. */
+export const tracedBatches = (
+  onApplied: (batch: AppliedFacts) => void,
+  tracer: Tracer,
+): ((batch: AppliedFacts) => void) => {
+  if (tracer === NO_TRACER) return onApplied;
+  const project = projectSpans(tracer, () => Date.now());
+  return (batch) => {
+    onApplied(batch);
+    project(batch);
+  };
+};

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keptFile } from '@quire/engine/ports/documentParser';
-import type { PartShelf } from '@quire/engine/ports/extractionEngine';
+import { extractionSettings, type PartShelf } from '@quire/engine/ports/extractionEngine';
 import { chosenPages, hasPagesToSee } from '@quire/engine/document/pages';
 import {
   LostInput,
@@ -79,12 +79,12 @@ export const beginTask =
   async ({ task, secrets }, work) => {
     const ocr = { ...task.ocr, api_key: secrets.ocr };
     if (task.kind === 'to_markdown') return deps.convert({ ...work, mode: task.mode, form: task.form, ocr });
-    const { kind: _, artifact_id, ...asked } = task;
+    const { artifact_id, schema, mode, allow_partial, review, config } = task;
     const llm = { ...task.llm, api_key: secrets.llm };
     const trained = artifact_id === null ? undefined : await trainedBy(deps, work.tenant_id, artifact_id);
     if (trained?.kind === 'problem') return trained;
-    const { min_confidence, schema } = asked;
-    return deps.extract({ ...work, ...asked, ...learnedFor(schema, trained), min_confidence, llm, ocr });
+    const asked = { schema, mode, allow_partial, review, config, settings: extractionSettings.parse(task) };
+    return deps.extract({ ...work, ...asked, ...learnedFor(schema, trained), llm, ocr });
   };
 
 /** A file that was brought to this machine. */

@@ -1,3 +1,6 @@
+import type { LlmTrainerDeps } from '@quire/engine/learning/prompts/asking';
+import type { DocumentTools } from '@quire/engine/ports/documentTools';
+import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import type { PackedDocument } from '@quire/engine/document/document';
 import type { DocumentParser } from '@quire/engine/ports/documentParser';
 import type { LocalLearner, LlmTrainer } from '@quire/engine/ports/training';
@@ -438,3 +441,12 @@ export const trainingWorker = (deps: TrainingWorkerDeps): QueueWorker =>
     money: jobMoney(deps),
     runHeld: (held, shutdown) => runHeld(deps, held, shutdown),
   });
+
+/** What cannot be scored in time counts as no answer. */
+export const scoredBeside =
+  (tools: DocumentTools, deadlineMs: number): LlmTrainerDeps['score'] =>
+  async (answered, { signal, share }) => {
+    const outcome = await tools.score(answered, { deadlineMs, signal, share });
+    signal.throwIfAborted();
+    return outcome.kind === 'scored' ? outcome.scored : scoredAnswer(answered.expected, undefined);
+  };

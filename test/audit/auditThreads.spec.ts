@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { auditChains, type GivenSeal, sealOf, type StartChains } from '../../src/audit/chains.ts';
 import type { AuditReport } from '../../src/audit/runAudit.ts';
-import { chainsThread } from '../../src/service/auditedLog.ts';
+import { chainsThread } from '../../src/operator/auditedLog.ts';
 import { history } from './auditedHistory.ts';
 import { EDITS } from './edits/edits.ts';
 import { auditAfter, auditOf, nothing, tampered } from './tampering.ts';

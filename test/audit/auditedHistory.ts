@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { recorder } from '../../domain/kernel/decider.ts';
-import { openParts, type Parts } from '../../src/service/parts.ts';
+import { openParts, type Parts } from '../../src/parts/parts.ts';
 import { startQuire } from '../../src/service/quire.ts';
 import { extractionEvent, extractionStream, type ExtractionEvent } from '../../domain/workEvents.ts';
 import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';

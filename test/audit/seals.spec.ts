@@ -8,7 +8,8 @@ import { minioLockedObjects, openMinioObjectStore } from '../../adapters/minio.t
 import { runAudit, type AuditReport } from '../../src/audit/runAudit.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { CannotSeal, logSealer, sealLog } from '../../src/commands/sealing.ts';
-import { findSeals, openLockedObjects } from '../../src/service/seals.ts';
+import { openLockedObjects } from '../../src/parts/parts.ts';
+import { findSeals } from '../../src/operator/auditedLog.ts';
 import { adjustment } from '../support/money/accountCommands.ts';
 import { startLockedS3, type LockedS3 } from '../support/lockedS3.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';

@@ -5,7 +5,7 @@ import { keptDays } from '../../domain/retention.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { reportAudit } from '../../src/commands/audits.ts';
 import { deliveryStreams, pruneDeliveries, webhookStreams } from '../../src/commands/webhooks.ts';
-import type { Parts } from '../../src/service/parts.ts';
+import type { Parts } from '../../src/parts/parts.ts';
 import { takePlace } from '../../src/writer/places.ts';
 import type { Client } from '../http/support/client.ts';
 import { done, metaNow } from './moneyHistory.ts';

@@ -17,7 +17,7 @@ import { copyEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { checkBackup } from '../../src/backup/restoreBackup.ts';
 import { makeBackup } from '../../src/backup/makeBackup.ts';
 import { manifestSum, manifestText, type Manifest } from '../../src/backup/files.ts';
-import { dataFolderOf, openCopiedLog } from '../../src/service/backup.ts';
+import { dataFolderOf, openCopiedLog } from '../../src/backup/backup.ts';
 import { history, RICH } from '../audit/auditedHistory.ts';
 import { nextOperation, sendOnce, type Operation } from '../support/tradeLoad.ts';
 import { client } from '../http/support/client.ts';

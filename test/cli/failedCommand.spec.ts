@@ -7,9 +7,9 @@ import { LogUnavailable } from '../../domain/ports/log.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { UnreadableSeal } from '../../src/audit/chains.ts';
 import { failedCommand } from '../../src/cli/terminal.ts';
-import { ServerAway } from '../../src/service/stores.ts';
+import { ServerAway } from '../../src/parts/stores.ts';
 import { ConfigError } from '../../src/clientConfig.ts';
-import { OperatorError } from '../../src/operator/socket.ts';
+import { OperatorError } from '../../src/clientConfig.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const SENTENCE = 'Look there, and try again.';

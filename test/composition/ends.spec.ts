@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { newEnds } from '../../src/service/quire.ts';
+import { newEnds } from '../../src/parts/parts.ts';
 
 describe('the ends of what a process has opened', () => {
   it('come last first, each once', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { PROJECTOR_LEASE } from '../../projections/engine/lease.ts';
-import { openParts } from '../../src/service/parts.ts';
+import { openParts } from '../../src/parts/parts.ts';
 import { startQuire } from '../../src/service/quire.ts';
 import { configFrom } from '../../src/config.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';

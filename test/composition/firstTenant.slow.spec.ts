@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { formatKey, keyTraces } from '../../domain/apiKey.ts';
 import { configFrom } from '../../src/config.ts';
 import { itemsOf } from '../../src/operator/socket.ts';
-import { runOperation } from '../../src/service/operator.ts';
+import { runOperation } from '../../src/operator/runOperation.ts';
 import { startQuire } from '../../src/service/quire.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { setImmediate as turnEnds } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { gatheredLines } from '../../src/service/output.ts';
+import { gatheredLines } from '../../src/telemetry/output.ts';
 
 describe('lines that are gathered', () => {
   const written = () => {
@@ -38,7 +38,7 @@ describe('lines that are gathered', () => {
     expect(texts).to.have.lengthOf(1);
   });
 
-  const LOGGER = new URL('../../src/service/output.js', import.meta.url).href;
+  const LOGGER = new URL('../../src/telemetry/output.js', import.meta.url).href;
   const run = promisify(execFile);
 
   it('of the log are written by a process that ends in the same turn, and without secrets', async () => {

@@ -10,7 +10,7 @@ import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';
-import { openProjecting, runnerInThread, type ProjectingSql } from '../../src/service/projecting.ts';
+import { openProjecting, runnerInThread, type ProjectingSql } from '../../src/parts/projecting.ts';
 import type { AppliedFacts } from '../../src/telemetry/tracing.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { adjustment, charge } from '../support/money/accountCommands.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { postgresSql } from '../../adapters/postgres.ts';
 import { generations } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-import { prepareTables } from '../../src/service/tables.ts';
+import { prepareTables } from '../../src/parts/tables.ts';
 import { startEsdbDouble, type EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempDatabase, type TempDatabase } from '../support/tempDatabase.ts';

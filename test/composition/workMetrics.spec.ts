@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { heavySlots } from '../../src/commands/slots.ts';
-import { heavyGauges, heavyRefusals, providerMetrics, rateLimitRefusals } from '../../src/service/metrics.ts';
+import {
+  heavyGauges,
+  heavyRefusals,
+  providerMetrics,
+  rateLimitRefusals,
+} from '../../src/telemetry/workMetrics.ts';
 
 describe('metrics of heavy work, limits and providers', () => {
   it('show slots as they are, and why some were not given', async () => {

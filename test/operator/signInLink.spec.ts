@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
-import { runOperation } from '../../src/service/operator.ts';
+import { runOperation } from '../../src/operator/runOperation.ts';
 import { configFrom } from '../../src/config.ts';
-import { itemsOf, listenForOperators, OperatorError } from '../../src/operator/socket.ts';
+import { itemsOf, listenForOperators } from '../../src/operator/socket.ts';
+import { OperatorError } from '../../src/clientConfig.ts';
 
 const ASKED = { name: 'session.link', input: {} };
 const { signal } = new AbortController();

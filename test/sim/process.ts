@@ -5,7 +5,6 @@ import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
 import { asCredits } from '../../domain/kernel/amounts.ts';
-import { usageEnd } from '../../domain/workEvents.ts';
 import type { OperationState } from '../../domain/operation.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { Sql, SqlRow } from '../../projections/engine/ports.ts';
@@ -18,7 +17,7 @@ import {
   type OperationName,
   operations,
 } from '../../src/commands/operations.ts';
-import { type KnownReview, reviewCommands, expireReview } from '../../src/commands/reviews.ts';
+import { type KnownReview, reviewCommands } from '../../src/commands/reviews.ts';
 import { workHere } from '../../src/commands/reviewWork.ts';
 import { reviewIdOf } from '../../domain/review.ts';
 import { recordingOn, storedResultOf } from '../support/recording.ts';
@@ -28,27 +27,21 @@ import { activeConfig, referenceData } from '../../src/commands/reference.ts';
 import { claimantOf } from '../../src/commands/money/paymentClaims.ts';
 import { recordDispute, refundCredits, reverseRefund, sellCredits } from '../../src/commands/sales.ts';
 import { transferCredits } from '../../src/commands/money/transfers.ts';
-import { objectSweeper, type WorkFate, type WorkObjectsDeps } from '../../src/worker/sweeping.ts';
+import { objectSweeper } from '../../src/worker/sweeping.ts';
+import { workFates } from '../../src/worker/workFates.ts';
 import { holdSweeper } from '../../src/commands/holds.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
 import { aesSecretBox } from '../../adapters/local/local.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import { sweepTexts } from '../../src/worker/textSweeping.ts';
 import { textVault } from '../../src/writer/vault.ts';
-import { evaluationFates } from '../../src/commands/evaluationObjects.ts';
 import { acceptRun, publishSet, setExamplesOn } from '../../src/commands/evaluations.ts';
 import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { evaluationWorker } from '../../src/worker/evaluations.ts';
 import { eraseDocument, forgetExamples, forgetReview } from '../../src/commands/erasing.ts';
 import { eraseTenant, type EraseTenantDeps, sweepErasures } from '../../src/commands/eraseTenant.ts';
-import {
-  createTrainingJob,
-  exampleStreams,
-  jobMoney,
-  trainingInputKeyOf,
-  trainingJobs,
-} from '../../src/commands/training.ts';
+import { createTrainingJob, exampleStreams, jobMoney, trainingJobs } from '../../src/commands/training.ts';
 import { abandonWork, cancelWork } from '../../src/commands/queue.ts';
 import { unfinishedSweeper } from '../../src/commands/usageLog.ts';
 import { documents, guardedObjects } from '../../src/commands/uploads.ts';
@@ -57,13 +50,11 @@ import {
   deliveryStreams,
   pruneDeliveries,
   webhookCommands,
-  webhookFate,
   webhookStreams,
 } from '../../src/commands/webhooks.ts';
 import type { ConvertDeps } from '../../src/commands/convert.ts';
 import { extractDocument, type ExtractDeps, type ExtractRequest } from '../../src/commands/extract.ts';
 import type { WorkProblem } from '../../src/commands/workProblem.ts';
-import { configFate } from '../../src/commands/savedConfigs.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { metaOf } from '../../src/writer/commandMeta.ts';
 import { runOnce } from '../../src/server/idempotency.ts';
@@ -226,7 +217,8 @@ const workOn = (env: ProcessEnv) => {
     modelWork: {
       // Nothing is ever doubtful, and every third key is never used.
       extract: async (request, asked, keeping) => {
-        if (asked.modelsFor === 'doubtful' || Math.random() < 0.33) return extracted(request.path);
+        if (request.settings.models_for === 'doubtful' || Math.random() < 0.33)
+          return extracted(request.path);
         const calls: string[] = [];
         const onCall = (call: ModelCall): void => {
           if (call.id !== undefined) calls.push(call.id);
@@ -344,7 +336,7 @@ const workOf = (
     file: { path, sha256: digestAt(env, path), bytes: 1, file_name: env.fileAt(path).tag },
     tags: tagsWith(print),
     ...(ownKey && { llm: OWN_KEY }),
-    ...(doubtful && { models_for: 'doubtful' }),
+    ...(doubtful && { settings: { citations: true, models_for: 'doubtful' } }),
     ...(reviewed && { review: { sample: 1 } }),
   });
 
@@ -1010,48 +1002,6 @@ const batchLoops = (
   ];
 };
 
-/** As `workFates` of the composition. */
-const fatesIn = (deps: Deps): WorkObjectsDeps => {
-  const { operations: ops, jobs, batches: bats, usage, store, clock } = deps;
-  const evaluated = evaluationFates(deps);
-  const unknown = { kind: 'unknown' } as const;
-  const fateOf = (at: string | null | undefined, { tenant_id }: { readonly tenant_id: string }): WorkFate =>
-    at == null ? { kind: 'open' } : { kind: 'ended', at, tenant_id };
-  const operationFate = async (id: string): Promise<WorkFate> => {
-    const state = await ops.stateOf(id);
-    if (state.accepted === null) return unknown;
-    const until = await expireReview({ store, clock }, state);
-    return until === undefined
-      ? fateOf(state.finished_at, state.accepted)
-      : { kind: 'open', stays: 'hours', until };
-  };
-  return {
-    queuedFate: async (id) => {
-      if (id.startsWith('op_')) return operationFate(id);
-      if (id.startsWith('job_')) {
-        const state = await jobs.stateOf(id);
-        if (state.accepted === null) return unknown;
-        return {
-          ...fateOf(state.finished_at, state.accepted),
-          keeps: trainingInputKeyOf(id, state.accepted.input_sha256),
-        };
-      }
-      if (id.startsWith('cfg-')) return configFate(store)(id);
-      if (id.startsWith('wh_')) return webhookFate(store)(id);
-      if (id.startsWith('set_')) return evaluated.set(id);
-      if (id.startsWith('evr_')) return evaluated.evr(id);
-      const { accepted, ended } = await bats.stateOf(id);
-      return accepted === null ? unknown : fateOf(ended?.ended_at, accepted);
-    },
-    workFate: async (operation_id) => {
-      const state = await usage.stateOf({ operation: 'extract', operation_id });
-      const end = usageEnd(state);
-      if (end !== null) return { kind: 'ended', ...end };
-      return state.requested === null ? unknown : { kind: 'open' };
-    },
-  };
-};
-
 const sweeperLoops = (
   env: ProcessEnv,
   deps: Deps,
@@ -1076,7 +1026,7 @@ const sweeperLoops = (
     clock,
     documents: documents(store),
     kept: retentionCommands(store, env.keeps).kept,
-    ...fatesIn(deps),
+    ...workFates(deps),
     usedOf,
     learnedOf: belongings.learnedOf,
     awaitedOf: (ids) =>

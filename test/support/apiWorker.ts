@@ -5,7 +5,7 @@ import { artifacts } from '../../src/commands/deployments.ts';
 import { trainingJobs } from '../../src/commands/training.ts';
 import { listsOn } from '../../projections/queue.ts';
 import { jobLists } from '../../projections/trainingJobs.ts';
-import { uploadedExamples } from '../../src/service/work.ts';
+import { uploadedExamples } from '../../src/commands/fetchUpload.ts';
 import type { QueueWorker } from '../../src/worker/queue.ts';
 import { trainingWorker, type TrainingWorkerDeps } from '../../src/worker/training.ts';
 import type { TestApi } from '../http/support/testApi.ts';

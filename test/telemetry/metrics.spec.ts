@@ -11,7 +11,7 @@ import {
   projectionCounters,
   projectionGauges,
 } from '../../src/telemetry/businessMetrics.ts';
-import { readiness } from '../../src/service/health.ts';
+import { readiness } from '../../src/api/health.ts';
 import { adjustment, charge } from '../support/money/accountCommands.ts';
 import { memoryEventStore, type MemoryEventStore } from '../support/logs/memoryEventStore.ts';
 

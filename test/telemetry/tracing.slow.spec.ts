@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runAudit } from '../../src/audit/runAudit.ts';
-import { openParts, type Parts } from '../../src/service/parts.ts';
+import { openParts, type Parts } from '../../src/parts/parts.ts';
 import { prepareDataDir } from '../support/preparedData.ts';
 import { startQuire, type Quire } from '../../src/service/quire.ts';
 import { configFrom } from '../../src/config.ts';

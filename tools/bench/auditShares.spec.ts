@@ -5,7 +5,7 @@ import { canonicalJson, type JsonObject } from '../../domain/kernel/json.ts';
 import { findingsKept } from '../../src/audit/findings.ts';
 import { sealOf, type GivenSeal } from '../../src/audit/chains.ts';
 import { areApart, auditInShares, keyBag, type StartShares } from '../../src/audit/shares.ts';
-import { shareThreads } from '../../src/service/auditedLog.ts';
+import { shareThreads } from '../../src/operator/auditedLog.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { copyTradingLog, writeTradingLog } from './tradingLog.ts';
 import { EDITS } from '../../test/audit/edits/edits.ts';

@@ -4,7 +4,7 @@ import { prepareReadModels } from '../../projections/engine/registry.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-import { openProjecting, runnerInThread } from '../../src/service/projecting.ts';
+import { openProjecting, runnerInThread } from '../../src/parts/projecting.ts';
 import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { systemTimers } from '../../adapters/local/local.ts';
 import { postgresSql } from '../../adapters/postgres.ts';

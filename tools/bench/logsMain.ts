@@ -7,7 +7,7 @@ import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import { cpuMsOf } from '../../engine/test/bench/cpu.ts';
 import { closedLoop, median } from '../../engine/test/bench/measure.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
-import { copyLogBetween } from '../../src/service/backup.ts';
+import { copyLogBetween } from '../../src/backup/backup.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { eventStoreServer } from '../../test/support/fleet/servers.ts';
 import { adjustment, charge } from '../../test/support/money/accountCommands.ts';

@@ -109,7 +109,7 @@ try {
     workers.ranged.render({ ...limits, ...request, numbers }),
   );
   await measured('ledger to data', ledgerPages(PAGES), (request) =>
-    workers.ranged.extract({ ...limits, ...request, numbers, schema, citations: true }),
+    workers.ranged.extract({ ...limits, ...request, numbers, schema, settings: { citations: true } }),
   );
 } finally {
   await workers.close();

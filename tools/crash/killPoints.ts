@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../domain/kernel/recorded.ts';
 import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
-import type { Parts } from '../../src/service/parts.ts';
+import type { Parts } from '../../src/parts/parts.ts';
 
 /** Moments at which a service may be killed, in the order in which a request meets them. */
 export const KILL_POINTS = [

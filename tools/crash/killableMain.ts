@@ -3,7 +3,7 @@ import { decodeAny } from '../../domain/catalogue.ts';
 import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { configFrom } from '../../src/config.ts';
-import { openParts, type Parts } from '../../src/service/parts.ts';
+import { openParts, type Parts } from '../../src/parts/parts.ts';
 import { startQuire } from '../../src/service/quire.ts';
 import { isOfRebuild, KILL_POINTS, killableParts, killerAt } from './killPoints.ts';
 

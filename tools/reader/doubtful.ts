@@ -2,9 +2,8 @@ import { basename } from 'node:path';
 import { ownMember, type Json, type JsonObject } from '@quire/engine/kernel/json';
 import { modelWork } from '../../engine/models/byModel/workByModel.ts';
 import { openDocumentWorkers } from '../../engine/isolation/documentWorkers.ts';
-import type { Extraction } from '../../engine/ports/extractionEngine.ts';
+import type { Extraction, ExtractionSettings } from '../../engine/ports/extractionEngine.ts';
 import type { ModelRequest } from '../../engine/ports/modelProvider.ts';
-import type { WorkModels } from '../../engine/ports/modelWork.ts';
 import { CORPUS, corpusItems, scorer, type Counts, type Item, type Scorer } from './corpus.ts';
 
 /*
@@ -70,7 +69,7 @@ const workers = openDocumentWorkers({ processes: 2 });
 
 const extracted = async (
   item: Item,
-  modelsFor: WorkModels['modelsFor'],
+  models_for: ExtractionSettings['models_for'],
   spent: Spent,
 ): Promise<Extraction | undefined> => {
   const localDeadlinesMs = { fast: DEADLINE_MS, standard: DEADLINE_MS, robust: DEADLINE_MS };
@@ -89,8 +88,8 @@ const extracted = async (
   });
   const file = { path: item.file, fileName: basename(item.file), pagesMax: 1000, share: 'evaluation' };
   const request = { ...file, effort: 'standard', deadlineMs: DEADLINE_MS, schema: item.schema } as const;
-  const models = { llm: LLM, ocr: null, modelsFor, onCall: () => undefined };
-  const result = await work.extract({ ...request, citations: true }, models);
+  const models = { llm: LLM, ocr: null, onCall: () => undefined };
+  const result = await work.extract({ ...request, settings: { citations: true, models_for } }, models);
   return result.kind === 'ok' ? result.extraction : undefined;
 };
 

@@ -113,7 +113,7 @@ const answered = async (
 ): Promise<Answer> => {
   const started = performance.now();
   if (without.size > 0) return ablated({ item, document }, learned);
-  const work = { document, schema: item.schema, citations: true, learned };
+  const work = { document, schema: item.schema, settings: { citations: true }, learned };
   const answer = await workers.tools.extractFrom(work, { deadlineMs, share: SHARE });
   const ms = performance.now() - started;
   if (answer.kind !== 'ok') return { ...NOTHING, ms };

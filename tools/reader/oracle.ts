@@ -180,7 +180,7 @@ async function extracted(item: Item, { workers, provider, providers, deadlineMs 
     retries: 0,
   };
   const result = await work.extract(
-    { ...request, effort: 'standard', citations: true },
+    { ...request, effort: 'standard', settings: { citations: true } },
     { llm, ocr: null, onCall: () => undefined },
   );
   if (result.kind === 'ok') return result.extraction;

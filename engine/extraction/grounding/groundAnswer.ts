@@ -6,7 +6,7 @@ import { groundedIn, type Grounded } from './grounding.ts';
 import { leavesOf } from './groundingLeaves.ts';
 import { objectInAnswer } from '../../kernel/jsonAnswer.ts';
 import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
-import type { ValidationError, ValueCitation } from '../../ports/extractionEngine.ts';
+import type { ExtractionSettings, ValidationError, ValueCitation } from '../../ports/extractionEngine.ts';
 import { scoredAnswer } from '../../learning/scoring/feedback.ts';
 import { unpacked } from '../../ports/packing.ts';
 import { validate } from '../schema/validation.ts';
@@ -55,8 +55,7 @@ interface Told {
 interface Answered {
   readonly packed: Uint8Array;
   readonly schema: JsonObject;
-  readonly minConfidence?: number | undefined;
-  readonly requireGrounding?: boolean | undefined;
+  readonly settings: ExtractionSettings;
   readonly answer: string;
   /** The first and the last page that the model was shown; left out: all. */
   readonly pages?: readonly [number, number] | undefined;
@@ -71,8 +70,7 @@ interface Answered {
 export function groundAnswer({
   packed,
   schema,
-  minConfidence = MIN_CONFIDENCE,
-  requireGrounding = false,
+  settings: { min_confidence: minConfidence = MIN_CONFIDENCE, require_grounding: requireGrounding = false },
   answer,
   pages,
   cited,

@@ -16,6 +16,7 @@ import type {
 } from '../../ports/documentTools.ts';
 import type {
   ExtractionResult,
+  ExtractionSettings,
   SchemaCheck,
   Validation,
   ValueCitation,
@@ -64,7 +65,7 @@ type PartJob<File extends FileFacts> =
       /** Pages before it, packed: see `extraction/ranges/ownFindings.ts`. */
       readonly lead: Uint8Array | undefined;
       readonly schema: JsonObject;
-      readonly minConfidence: number | undefined;
+      readonly settings: ExtractionSettings;
       readonly learned?: LocalArtifact | undefined;
     }
   | ({ readonly kind: 'joinRead' } & PartsRead)
@@ -84,8 +85,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly kind: 'extract';
       readonly file: File;
       readonly schema: JsonObject;
-      readonly citations: boolean;
-      readonly minConfidence: number | undefined;
+      readonly settings: ExtractionSettings;
       /** What the engine was taught before. */
       readonly learned?: LocalArtifact | undefined;
       readonly why?: boolean | undefined;
@@ -103,8 +103,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly kind: 'extractFrom';
       readonly packed: Uint8Array;
       readonly schema: JsonObject;
-      readonly citations: boolean;
-      readonly minConfidence: number | undefined;
+      readonly settings: ExtractionSettings;
       readonly learned?: LocalArtifact | undefined;
       readonly why?: boolean | undefined;
     }
@@ -112,8 +111,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly kind: 'ground';
       readonly packed: Uint8Array;
       readonly schema: JsonObject;
-      readonly minConfidence: number | undefined;
-      readonly requireGrounding?: boolean | undefined;
+      readonly settings: ExtractionSettings;
       readonly answer: string;
       readonly pages?: readonly [number, number] | undefined;
       readonly cited?: readonly ValueCitation[] | undefined;

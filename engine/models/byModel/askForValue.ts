@@ -5,6 +5,7 @@ import { sha256 } from '../../kernel/canonicalJson.ts';
 import { UNTRAINED, withLearned } from '../learnedPrompt.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
+import type { ExtractionSettings } from '../../ports/extractionEngine.ts';
 import {
   nameOfModel,
   type ModelAccess,
@@ -21,8 +22,7 @@ export interface Asked {
   readonly running: Running;
   readonly llm: ModelAccess;
   readonly schema: JsonObject;
-  readonly minConfidence: number | undefined;
-  readonly requireGrounding?: boolean | undefined;
+  readonly settings: ExtractionSettings;
   readonly document: PackedDocument;
   /** The first and the last that the model is shown; undefined: all. */
   readonly pages: readonly [number, number] | undefined;
@@ -100,12 +100,12 @@ interface ReadAnswer {
 }
 
 const readAnswer = async (
-  { running, schema, minConfidence, requireGrounding, document, pages, llm }: Asked,
+  { running, schema, settings, document, pages, llm }: Asked,
   answer: Answered,
 ): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
   if (answer.finish === 'refused') return useless(llm, 'refused to answer.');
   const grounded = await running.deps.tools.ground(
-    { document, schema, minConfidence, requireGrounding, answer: answer.text, pages },
+    { document, schema, settings, answer: answer.text, pages },
     limitsOf(running),
   );
   return grounded.kind === 'ok' || grounded.kind === 'no_object' ? { kind: 'read', grounded } : grounded;

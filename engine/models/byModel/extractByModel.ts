@@ -6,7 +6,7 @@ import { nameOfModel, type ModelAccess, type ModelTurn } from '../../ports/model
 import { extractionTurnV2 } from '../prompts.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import type { GroundedValue, PageRanks } from '../../ports/documentTools.ts';
-import type { ModelFailed, ModelExtractionResult, Showing } from '../../ports/modelWork.ts';
+import type { ModelFailed, ModelExtractionResult } from '../../ports/modelWork.ts';
 import { mergedAnswers, relaxedSchema } from './answers.ts';
 import { askForValue } from './askForValue.ts';
 import { CHOICE_FROM_PAGES, firstPages, nextPages, type Standing } from './chosenPages.ts';
@@ -43,7 +43,7 @@ async function foundByRules(
   document: PackedDocument,
   { schema, learned }: Pick<ExtractionRequest, 'schema' | 'learned'>,
 ): Promise<readonly Found[]> {
-  const work = { document, schema, citations: true, learned };
+  const work = { document, schema, settings: { citations: true }, learned };
   const result = await running.deps.tools.extractFrom(work, limitsOf(running));
   if (result.kind !== 'ok') return [];
   const { value, citations } = result.extraction;
@@ -168,6 +168,9 @@ const documentWith = async (
   return joined.kind === 'ok' ? joined.document : document;
 };
 
+/** The parts' values are judged once they are together. */
+const ALL_OF_A_PART = { citations: true, min_confidence: 0 };
+
 const askAboutPart = async (
   { running, llm, shown, told }: Asking,
   part: Showable,
@@ -176,7 +179,7 @@ const askAboutPart = async (
   if (running.deadline.isOver()) return { kind: 'late' };
   const pages = part.part && ([part.part.firstPage, part.part.lastPage] as const);
   const document = pages === undefined ? shown.document : await documentWith(running, shown, pages);
-  const asked = { running, llm, schema, minConfidence: 0, document, pages };
+  const asked = { running, llm, schema, settings: ALL_OF_A_PART, document, pages };
   const answer = await askForValue(asked, turnsOf(part, told));
   const isLate =
     answer.kind === 'model_failed' && answer.failure.kind === 'timed_out' && running.deadline.isOver();
@@ -245,9 +248,9 @@ const askAboutChosen = async (asking: Asking, ranks: PageRanks): Promise<readonl
 const ranksFor = async (
   running: Running,
   { document, text }: ShownDocument,
-  { schema, shownPages }: Pick<ExtractionRequest, 'schema'> & Showing,
+  { schema, settings }: Pick<ExtractionRequest, 'schema' | 'settings'>,
 ): Promise<PageRanks | undefined> => {
-  if (shownPages === 'all' || text === undefined || document.pages.length <= CHOICE_FROM_PAGES)
+  if (settings.shown_pages === 'all' || text === undefined || document.pages.length <= CHOICE_FROM_PAGES)
     return undefined;
   const ranked = await running.deps.tools.rankPages({ text, schema }, limitsOf(running));
   if (ranked.kind !== 'ranked') return undefined;
@@ -303,7 +306,7 @@ interface InParts {
 const inParts = async (
   asking: Asking,
   { ranks, parts }: { readonly ranks: PageRanks | undefined; readonly parts: readonly Showable[] },
-  { minConfidence, requireGrounding }: Pick<ExtractionRequest, 'minConfidence' | 'requireGrounding'>,
+  { settings }: Pick<ExtractionRequest, 'settings'>,
 ): Promise<InParts | ParseFailure | ModelFailed> => {
   const { running, shown, schema } = asking;
   const { document } = shown;
@@ -319,7 +322,7 @@ const inParts = async (
   const merged = mergedAnswers(answers);
   const cited = document.markdown.length > TEXT_AT_ONCE_MAX ? merged.citations : undefined;
   const grounded = await running.deps.tools.ground(
-    { document, schema, minConfidence, requireGrounding, answer: JSON.stringify(merged.value), cited },
+    { document, schema, settings, answer: JSON.stringify(merged.value), cited },
     limitsOf(running),
   );
   if (grounded.kind === 'no_object') throw new Error('a merged answer is an object');
@@ -359,10 +362,11 @@ const progressOf = (running: Running, pages: number): Pick<Asking, 'onPages'> =>
 export const extractByModel = async (
   running: Running,
   { llm, shown }: { readonly llm: ModelAccess; readonly shown: ShownDocument },
-  request: ExtractionRequest & Showing,
+  request: ExtractionRequest,
 ): Promise<ModelExtractionResult> => {
   const { document } = shown;
-  const { schema, minConfidence, requireGrounding, citations } = request;
+  const { schema, settings } = request;
+  const { citations } = settings;
   const ranks = await ranksFor(running, shown, request);
   const isTold = request.effort === 'robust' && document.hasText;
   const found = isTold || ranks !== undefined ? await foundIn(running, shown, request) : [];
@@ -372,7 +376,7 @@ export const extractByModel = async (
   const [only, ...others] = parts;
   const progress = progressOf(running, document.pages.length);
   if (only !== undefined && others.length === 0) {
-    const whole = { running, llm, schema, minConfidence, requireGrounding, document, pages: undefined };
+    const whole = { running, llm, schema, settings, document, pages: undefined };
     const grounded = await askForValue(whole, turnsOf(only, told));
     if (grounded.kind !== 'ok') return grounded;
     return { kind: 'ok', extraction: extractionOf(shown, grounded, { citations, warnings: [] }) };

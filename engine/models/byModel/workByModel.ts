@@ -6,7 +6,6 @@ import type {
   ModelConversionResult,
   ModelExtractionResult,
   ModelWork,
-  Showing,
   WorkModels,
 } from '../../ports/modelWork.ts';
 import type { ModelAccess } from '../../ports/modelProvider.ts';
@@ -108,31 +107,28 @@ const shownOf = async (running: Running, request: ParseRequest, { llm }: WorkMod
 const inForm = async (
   running: Running,
   shown: ShownDocument,
-  { shownText }: Showing,
+  { settings }: Pick<ExtractionRequest, 'settings'>,
 ): Promise<ShownDocument> => {
-  if (shownText !== 'layout' || shown.text === undefined) return shown;
+  if (settings.shown_text !== 'layout' || shown.text === undefined) return shown;
   const { ranges = [shown.document] } = shown;
   const texts = await eachOf(ranges, 1, (range) => running.deps.tools.layoutText(range, limitsOf(running)));
   const all = texts.flatMap((one) => (one.kind === 'text' ? [one.text.trimEnd()] : []));
   return all.length === texts.length ? { ...shown, text: `${all.join('\n\n')}\n` } : shown;
 };
 
-const extract = async (
-  starting: Starting,
-  request: ExtractionRequest & Showing,
-): Promise<ModelExtractionResult> => {
+const extract = async (starting: Starting, request: ExtractionRequest): Promise<ModelExtractionResult> => {
   const running = started(starting, request);
   const { deps, models } = starting;
-  const { schema, citations, minConfidence, learned } = request;
+  const { schema, settings, learned } = request;
   const checked = await deps.schemas.check(schema, request);
   if (checked.kind !== 'ok') return notChecked(checked);
   const { llm } = models;
-  if (llm !== null && models.modelsFor === 'doubtful') return extractDoubtful(running, llm, request);
+  if (llm !== null && settings.models_for === 'doubtful') return extractDoubtful(running, llm, request);
   const shown = await shownOf(running, request, models);
   if (shown.kind !== 'ok') return shown;
   if (llm !== null)
     return extractByModel(running, { llm, shown: await inForm(running, shown, request) }, request);
-  const work = { document: shown.document, schema, citations, minConfidence, learned };
+  const work = { document: shown.document, schema, settings, learned };
   return deps.tools.extractFrom(work, limitsOf(running));
 };
 
@@ -150,9 +146,10 @@ const notChecked = (checked: Exclude<SchemaCheck, { readonly kind: 'ok' }>): Mod
 const extractDoubtful = async (
   running: Running,
   llm: ModelAccess,
-  request: ExtractionRequest & Showing,
+  request: ExtractionRequest,
 ): Promise<ModelExtractionResult> => {
-  const { schema, minConfidence, learned, citations } = request;
+  const { schema, settings, learned } = request;
+  const cited = { ...settings, citations: true };
   const abilities = running.deps.providers.abilitiesOf(llm.ref);
   // a model that looks at pages is shown them only when it is asked
   const looks = request.effort === 'fast' && !isLong(running.keeping);
@@ -160,17 +157,17 @@ const extractDoubtful = async (
     ? await showDocument(running, request, null)
     : await shownOf(running, request, running.models);
   if (read.kind !== 'ok') return read;
-  const work = { document: read.document, schema, citations: true, minConfidence, learned };
+  const work = { document: read.document, schema, settings: cited, learned };
   const found = await running.deps.tools.extractFrom(work, limitsOf(running));
   const engine = found.kind === 'ok' ? found.extraction : nothingIn(read);
   const plan = planOf(schema, engine);
-  if (plan === 'sure') return ended(engineAlone(engine), citations);
+  if (plan === 'sure') return ended(engineAlone(engine), settings.citations);
   const shown = looks ? await showDocument(running, request, abilities) : read;
   if (shown.kind !== 'ok') return shown;
-  const asked = { ...request, ...UNTOLD, schema: askedSchema(schema, plan), citations: true };
+  const asked = { ...request, ...UNTOLD, schema: askedSchema(schema, plan), settings: cited };
   const model = await extractByModel(running, { llm, shown: await inForm(running, shown, request) }, asked);
   if (model.kind !== 'ok') return model;
-  return ended(joinedReadings(plan, { engine, model: model.extraction }), citations);
+  return ended(joinedReadings(plan, { engine, model: model.extraction }), settings.citations);
 };
 
 /** Where the engine could not end its work in time, say. */

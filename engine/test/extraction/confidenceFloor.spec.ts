@@ -108,14 +108,20 @@ describe('values below the floor of confidence', () => {
     const packed = serialize(recognised(laidOut([INVOICE]), 0.3));
     const schema = { ...SCHEMA, required: ['total'] };
     const answer = JSON.stringify({ total: 120.5, invoice_number: 'ZZ-9' });
-    const grounded = groundAnswer({ packed, schema, answer });
+    const grounded = groundAnswer({ packed, schema, answer, settings: { citations: true } });
     expect(grounded).to.deep.include({ value: { invoice_number: 'ZZ-9' } });
     expect(grounded).to.have.nested.property('citations[0].grounding', 'none');
     expect(grounded).to.have.nested.property('validationErrors[0].keyword', 'required');
     expect(grounded).to.have.nested.property('warnings[0].path', '/total');
-    const lenient = groundAnswer({ packed, schema, answer, minConfidence: 0.1 });
+    const settings = { citations: true, min_confidence: 0.1 };
+    const lenient = groundAnswer({ packed, schema, answer, settings });
     expect(lenient).to.deep.include({ value: { total: 120.5, invoice_number: 'ZZ-9' }, warnings: [] });
-    const strict = groundAnswer({ packed, schema, answer, minConfidence: 0.1, requireGrounding: true });
+    const strict = groundAnswer({
+      packed,
+      schema,
+      answer,
+      settings: { ...settings, require_grounding: true },
+    });
     expect(strict).to.deep.include({
       value: { total: 120.5 },
       warnings: [

@@ -27,9 +27,14 @@ describe('the local engine on the invoices of this repository', () => {
 
   const extraction = async (
     name: string,
-    more: { citations?: boolean; schema?: JsonObject } = {},
+    { citations = true, ...more }: { citations?: boolean; schema?: JsonObject } = {},
   ): Promise<Extraction> => {
-    const result = await workers.localEngine.extract({ ...request(name), schema, citations: true, ...more });
+    const result = await workers.localEngine.extract({
+      ...request(name),
+      schema,
+      settings: { citations },
+      ...more,
+    });
     if (result.kind !== 'ok') throw new Error(result.kind);
     return result.extraction;
   };
@@ -109,7 +114,7 @@ describe('the local engine on the invoices of this repository', () => {
     const result = await workers.localEngine.extract({
       ...request('invoice.pdf'),
       schema: broken,
-      citations: true,
+      settings: { citations: true },
     });
     expect(result.kind).to.equal('invalid_schema');
   });

@@ -54,7 +54,7 @@ describe('an extraction whose time is used up', () => {
       languages: ['eng'],
       deadlineMs: 60_000,
     } as const;
-    const work = { schema: SCHEMA, citations: true, minConfidence: undefined };
+    const work = { schema: SCHEMA, settings: { citations: true } };
     const surroundings = { tell: () => undefined, open: openFile, isLate: lateAt(3) };
     const answer = await runJob({ kind: 'extract', file: { ...facts, bytes }, ...work }, surroundings);
     expect(answer).to.have.nested.property('extraction.value').that.has.keys('order_number', 'room');

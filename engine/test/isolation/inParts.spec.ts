@@ -60,7 +60,7 @@ describe('a PDF with a page that has no end', () => {
 
   it('has the values of the other pages', async () => {
     const request = requestOf(['Order number: A-17', undefined]);
-    const wanted = { ...request, schema: SCHEMA, citations: true };
+    const wanted = { ...request, schema: SCHEMA, settings: { citations: true } };
     const extracted = await inTime(
       (deadlineMs) => workers.localEngine.extract({ ...wanted, deadlineMs }),
       (answer) => answer.kind === 'ok' && answer.extraction.value['order_number'] !== undefined,

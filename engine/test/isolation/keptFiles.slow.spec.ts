@@ -50,7 +50,11 @@ describe('files that are kept open for requests, whatever becomes of these', () 
       if (between(0, 19) === 0) killChildren();
       if (between(0, 3) === 0) await other(n);
       if (between(0, 5) === 0) return;
-      const working = workers.localEngine.extract({ ...asked, schema: SCHEMA, citations: true });
+      const working = workers.localEngine.extract({
+        ...asked,
+        schema: SCHEMA,
+        settings: { citations: true },
+      });
       if (between(0, 9) === 0) giveUp.abort();
       const answer = await working;
       if (answer.kind === 'ok') expect(answer.extraction.value['total']).to.equal(total);

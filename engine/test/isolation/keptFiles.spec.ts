@@ -40,7 +40,7 @@ describe('a file that is kept open for a request', () => {
     return { path, fileName: name, share, kept, ...rest };
   };
   const extract = (request: ParseRequest) =>
-    workers.localEngine.extract({ ...request, schema: SCHEMA, citations: true });
+    workers.localEngine.extract({ ...request, schema: SCHEMA, settings: { citations: true } });
   const killChildren = () => {
     for (const pid of children()) if (!earlier.includes(pid)) process.kill(pid, 'SIGKILL');
   };

@@ -87,7 +87,7 @@ describe('a long document that is read in ranges', () => {
 
   it('has the rows of a table that goes over many ranges, its header on the first page alone', async () => {
     const request = fileOf('ledger.pdf', ledgerPages(PAGES));
-    const asked = { ...request, schema: LEDGER_SCHEMA, citations: true };
+    const asked = { ...request, schema: LEDGER_SCHEMA, settings: { citations: true } };
     const whole = await workers.localEngine.extract(asked);
     const ranged = await workers.ranged.extract({
       ...asked,

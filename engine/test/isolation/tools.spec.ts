@@ -106,7 +106,10 @@ describe('the tools of model work', () => {
   it('extracts from a document that was read before', async () => {
     const document = await documentOf(read(1, INVOICE));
     const schema = { type: 'object', properties: { total: { type: 'number' } } };
-    const result = await workers.tools.extractFrom({ document, schema, citations: true }, LIMITS);
+    const result = await workers.tools.extractFrom(
+      { document, schema, settings: { citations: true } },
+      LIMITS,
+    );
     if (result.kind !== 'ok') throw new Error(result.kind);
     expect(result.extraction.value).to.deep.equal({ total: 1234.5 });
     expect(result.extraction.citations[0]?.page).to.equal(1);
@@ -116,7 +119,10 @@ describe('the tools of model work', () => {
   it('refuses a schema that cannot be used', async () => {
     const document = await documentOf(read(1, INVOICE));
     const schema = { type: 'object', properties: { total: { type: 'nmber' } } };
-    const result = await workers.tools.extractFrom({ document, schema, citations: true }, LIMITS);
+    const result = await workers.tools.extractFrom(
+      { document, schema, settings: { citations: true } },
+      LIMITS,
+    );
     expect(result.kind).to.equal('invalid_schema');
   });
 

@@ -51,9 +51,10 @@ describe('the tools of model work', () => {
         party: { type: 'object', properties: { name: { type: 'string' } } },
       },
     };
+    const settings = { citations: true };
     const ground = async (value: JsonObject): Promise<GroundedValue> => {
       const result = await workers.tools.ground(
-        { document: await documentOf(read(1, INVOICE)), schema, answer: JSON.stringify(value) },
+        { document: await documentOf(read(1, INVOICE)), schema, settings, answer: JSON.stringify(value) },
         LIMITS,
       );
       if (result.kind !== 'ok') throw new Error(result.kind);
@@ -99,7 +100,7 @@ describe('the tools of model work', () => {
     it('refuses an answer that is nested without end', async () => {
       const deep = `{"deep":${'['.repeat(5_000)}"x"${']'.repeat(5_000)}}`;
       const document = await documentOf(read(1, INVOICE));
-      const result = await workers.tools.ground({ document, schema, answer: deep }, LIMITS);
+      const result = await workers.tools.ground({ document, schema, settings, answer: deep }, LIMITS);
       expect(result.kind).to.equal('no_object');
     });
   });

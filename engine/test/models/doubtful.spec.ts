@@ -152,9 +152,9 @@ describe('work on documents with models for what is doubtful', () => {
   const TEXT_OF = 'INVOICE\n\nInvoice number: INV-4711\n\nInvoice date: 2026-03-04\n';
 
   const extract = async (schema: JsonObject, more: object = {}) => {
-    const request = { ...(await fileOf('a.txt', TEXT_OF)), effort: 'standard' as const, citations: true };
-    const models = { llm: access('sk-doubt'), ocr: null, modelsFor: 'doubtful' as const, onCall };
-    return work.extract({ ...request, schema, ...more }, models);
+    const request = { ...(await fileOf('a.txt', TEXT_OF)), effort: 'standard' as const };
+    const settings = { citations: true, models_for: 'doubtful' as const, ...more };
+    return work.extract({ ...request, schema, settings }, { llm: access('sk-doubt'), ocr: null, onCall });
   };
   const extracted = async (...asked: Parameters<typeof extract>) => {
     const result = await extract(...asked);
@@ -165,9 +165,10 @@ describe('work on documents with models for what is doubtful', () => {
   it('a machine without a process for it says nothing of the schema', async () => {
     const none = openDocumentWorkers({ processes: 1, entry: 'missing.js' });
     try {
-      const request = { ...(await fileOf('a.txt', TEXT_OF)), effort: 'standard', citations: true } as const;
-      const models = { llm: access('sk-none'), ocr: null, modelsFor: 'all', onCall } as const;
-      const answer = await workBy(none).extract({ ...request, schema: SCHEMA }, models);
+      const request = { ...(await fileOf('a.txt', TEXT_OF)), effort: 'standard', schema: SCHEMA } as const;
+      const settings = { citations: true, models_for: 'all' } as const;
+      const models = { llm: access('sk-none'), ocr: null, onCall };
+      const answer = await workBy(none).extract({ ...request, settings }, models);
       expect(answer.kind).to.equal('starved');
     } finally {
       await none.close();

@@ -9,6 +9,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { firstPages, nextPages } from '../../models/byModel/chosenPages.ts';
 import { fairGate } from '../../models/byModel/modelWorkDeps.ts';
 import { pageRanks } from '../../models/byModel/pageRanks.ts';
+import type { ExtractionSettings } from '../../ports/extractionEngine.ts';
 import type { Keeping } from '../../ports/modelWork.ts';
 import { answers, status } from '../support/scriptedProvider/steps.ts';
 import { documentWork, sentText } from './documentWork.ts';
@@ -251,12 +252,16 @@ describe('long documents with a model', () => {
   };
   const asked = async (
     key: string,
-    more: { readonly shownPages?: 'all'; readonly shownText?: 'layout'; readonly keeping?: Keeping } = {},
+    more: Pick<Partial<ExtractionSettings>, 'shown_pages'> & { readonly keeping?: Keeping } = {},
   ) => {
     const { keeping, ...shown } = more;
     const file = { ...(await fileOf('a.txt', text)), effort: 'standard' as const };
     const models = { llm: access(key, SMALL), ocr: null, onCall };
-    return work.extract({ ...file, schema: SCHEMA, citations: true, ...shown }, models, keeping);
+    return work.extract(
+      { ...file, schema: SCHEMA, settings: { citations: true, ...shown } },
+      models,
+      keeping,
+    );
   };
   const extracted = async (...args: Parameters<typeof asked>) => {
     const result = await asked(...args);
@@ -292,7 +297,7 @@ describe('long documents with a model', () => {
 
   it('show every page where that is asked for', async () => {
     provider.script('sk-all', answers({ agreement_date: '14 March 2031' }));
-    const { warnings } = await extracted('sk-all', { shownPages: 'all' });
+    const { warnings } = await extracted('sk-all', { shown_pages: 'all' });
     expect(warnings.map(({ code }) => code)).not.to.include('pages_not_shown');
     const shown = provider.requests.map(sentText).join('');
     for (const fact of ['CREDIT AGREEMENT', 'State of Oldcastle', 'Third Bank'])
@@ -307,7 +312,7 @@ describe('long documents with a model', () => {
       if (isLast && failures++ === 0) return status(503);
       return answers(isLast ? { lenders: ['First Bank of Hartlow'] } : { agreement_date: '14 March 2031' });
     });
-    const mended = await extracted('sk-again', { shownPages: 'all' });
+    const mended = await extracted('sk-again', { shown_pages: 'all' });
     expect(mended.value).to.deep.include({ lenders: ['First Bank of Hartlow'] });
     expect(mended.warnings.map(({ code }) => code)).not.to.include('pages_not_answered');
 
@@ -315,7 +320,7 @@ describe('long documents with a model', () => {
       const isLast = JSON.stringify(body['messages']).includes('Schedule of lenders');
       return isLast ? status(503) : answers({ agreement_date: '14 March 2031' });
     });
-    const { value, warnings } = await extracted('sk-missing', { shownPages: 'all' });
+    const { value, warnings } = await extracted('sk-missing', { shown_pages: 'all' });
     expect(value).to.deep.include({ agreement_date: '14 March 2031' });
     const missing = warnings.find(({ code }) => code === 'pages_not_answered');
     expect(missing).to.have.property('pages').that.is.not.empty;
@@ -323,7 +328,7 @@ describe('long documents with a model', () => {
 
   it('stop at once where the provider refuses the key', async () => {
     provider.script('sk-refused', status(401));
-    expect(await asked('sk-refused', { shownPages: 'all' })).to.have.property('kind', 'model_failed');
+    expect(await asked('sk-refused', { shown_pages: 'all' })).to.have.property('kind', 'model_failed');
     expect(provider.requests.length).to.be.at.most(4);
   });
 
@@ -334,14 +339,14 @@ describe('long documents with a model', () => {
     provider.script('sk-kept', (request) =>
       gone(request) ? status(404) : answers({ agreement_date: '14 March 2031' }),
     );
-    const first = await extracted('sk-kept', { shownPages: 'all', keeping });
+    const first = await extracted('sk-kept', { shown_pages: 'all', keeping });
     expect(first.warnings.map(({ code }) => code)).to.include('pages_not_answered');
     const before = new Set(calls.map(({ id }) => id));
     const asking = provider.requests.length;
     expect(before.size).to.equal(asking);
     calls.length = 0;
     provider.script('sk-kept', answers({ lenders: ['First Bank of Hartlow'] }));
-    const { value, warnings } = await extracted('sk-kept', { shownPages: 'all', keeping });
+    const { value, warnings } = await extracted('sk-kept', { shown_pages: 'all', keeping });
     expect(warnings.map(({ code }) => code)).not.to.include('pages_not_answered');
     expect(value).to.deep.include({ agreement_date: '14 March 2031', lenders: ['First Bank of Hartlow'] });
     const anew = provider.requests.length - asking;
@@ -360,7 +365,7 @@ describe('long documents with a model', () => {
     const file = { ...(await fileOf('a.pdf', pagedPdf(ledgerPages(44)))), effort: 'fast' as const };
     const models = { llm: access('sk-pdf', SMALL), ocr: null, onCall };
     const schema: JsonObject = { type: 'object', properties: { account_number: { type: 'string' } } };
-    const asking = { ...file, schema, citations: true, shownText: 'layout' as const };
+    const asking = { ...file, schema, settings: { citations: true, shown_text: 'layout' as const } };
     const result = await work.extract(asking, models, { ...keeping, numbers });
     if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
     expect(result.extraction.value).to.deep.equal({ account_number: '4711-0815' });
@@ -384,7 +389,7 @@ describe('long documents with a model', () => {
       type: 'object',
       properties: { numbers: { type: 'array', items: { type: 'integer' } } },
     };
-    const asking = { ...file, schema, citations: true, shownPages: 'all' as const };
+    const asking = { ...file, schema, settings: { citations: true, shown_pages: 'all' as const } };
     const result = await work.extract(asking, models, shelfOf().keeping);
     if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
     const { value, citations } = result.extraction;

@@ -10,7 +10,7 @@ describe('work on documents with models', () => {
   const extract = async (key: string, bytes: string | Buffer, name = 'a.txt') => {
     const request = { ...(await fileOf(name, bytes)), effort: 'standard' as const };
     const models = { llm: access(key), ocr: null, onCall };
-    return work.extract({ ...request, schema: SCHEMA, citations: true }, models);
+    return work.extract({ ...request, schema: SCHEMA, settings: { citations: true } }, models);
   };
   const extracted = async (key: string, bytes: string | Buffer, name?: string) => {
     const result = await extract(key, bytes, name);
@@ -49,7 +49,7 @@ describe('work on documents with models', () => {
     };
     const request = { ...(await fileOf('a.txt', 'Number: Q-1\n')), effort: 'standard' as const };
     const models = { llm: access('sk-learned'), ocr: null, onCall, learned };
-    const result = await work.extract({ ...request, schema: SCHEMA, citations: false }, models);
+    const result = await work.extract({ ...request, schema: SCHEMA, settings: { citations: false } }, models);
     expect(result).to.have.property('kind', 'ok');
     expect(provider.requests).to.have.length(2);
     for (const request of provider.requests) {
@@ -79,7 +79,7 @@ describe('work on documents with models', () => {
     provider.script('sk-found', answers({ number: 'Q-17' }));
     const text = 'Invoice number: Q-17\nInvoice date: 2026-02-03\nTotal: 12.50 EUR\n';
     const schema: JsonObject = { type: 'object', properties: { invoice_number: { type: 'string' } } };
-    const request = { ...(await fileOf('a.txt', text)), schema, citations: true };
+    const request = { ...(await fileOf('a.txt', text)), schema, settings: { citations: true } };
     const models = { llm: access('sk-found'), ocr: null, onCall };
     await work.extract({ ...request, effort: 'robust' }, models);
     await work.extract({ ...request, effort: 'standard' }, models);
@@ -104,9 +104,8 @@ describe('work on documents with models', () => {
     const request = {
       ...(await fileOf('a.txt', text)),
       schema,
-      citations: true,
+      settings: { citations: true, shown_pages: 'all' as const },
       effort: 'standard' as const,
-      shownPages: 'all' as const,
     };
     const result = await work.extract(request, { llm: access('sk-parts'), ocr: null, onCall });
     if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
@@ -179,7 +178,7 @@ describe('work on documents with models', () => {
     const answer = '{"account": 9007199254740993, "size": 1e400}';
     provider.script('sk-long', answers(answer), answers(answer));
     const models = { llm: access('sk-long'), ocr: null, onCall };
-    const result = await work.extract({ ...request, schema, citations: true }, models);
+    const result = await work.extract({ ...request, schema, settings: { citations: true } }, models);
     if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
     const { value, validationErrors } = result.extraction;
     expect(value).not.to.have.any.keys('account', 'size');
@@ -195,7 +194,7 @@ describe('work on documents with models', () => {
     const answer = { number: `${'a'.repeat(20_000)}!` };
     provider.script('sk-pattern', answers(answer), answers(answer));
     const models = { llm: access('sk-pattern'), ocr: null, onCall };
-    const result = await work.extract({ ...request, schema, citations: true }, models);
+    const result = await work.extract({ ...request, schema, settings: { citations: true } }, models);
     expect(result).to.have.nested.property('extraction.validationErrors[0].keyword', 'pattern');
   });
 
@@ -203,7 +202,7 @@ describe('work on documents with models', () => {
     provider.script('sk-slow', { do: 'hang' });
     const request = { ...(await fileOf('a.txt', 'x')), effort: 'standard' as const };
     const models = { llm: access('sk-slow'), ocr: null, onCall };
-    const asked = { ...request, schema: SCHEMA, citations: true };
+    const asked = { ...request, schema: SCHEMA, settings: { citations: true } };
     expect(await work.extract({ ...asked, deadlineMs: 1500 }, models)).to.have.nested.property(
       'failure.kind',
       'timed_out',

@@ -331,7 +331,7 @@ describe('values that readers of others found', () => {
       ...(await fileOf('a.pdf', plainPdf(['x']))),
       effort: 'robust' as const,
       schema: LISTED,
-      citations: true,
+      settings: { citations: true },
     };
     const llm = access('sk-llm');
     const ocr = access('sk-ocr', { ref: { provider: name, model } });
@@ -376,7 +376,7 @@ describe('values that readers of others found', () => {
     const request = {
       ...(await fileOf('a.pdf', plainPdf(['x']))),
       effort: 'robust' as const,
-      citations: true,
+      settings: { citations: true },
     };
     const ocr = access('sk-ocr', { ref: { provider: 'azure_di', model: 'prebuilt-layout' } });
     const row = {
@@ -400,7 +400,7 @@ describe('values that readers of others found', () => {
     const request = {
       ...(await fileOf('a.pdf', plainPdf(['x']))),
       effort: 'robust' as const,
-      citations: true,
+      settings: { citations: true },
     };
     const ocr = access('sk-ocr', { ref: { provider: 'docling', model: 'standard' } });
     const schema = { type: 'object', properties: { invoice_number: { type: 'string' } } } as const;

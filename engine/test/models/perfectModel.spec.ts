@@ -83,10 +83,13 @@ const SCHEMA: JsonObject = {
   },
 };
 
+/** No value is left out for its confidence. */
+const ALL = { citations: true, min_confidence: 0 };
+
 const grounded = (paper: Paper, answer: JsonObject, pages?: readonly [number, number]): GroundedValue => {
   const packed = serialize(laidOut(paper.pages));
   const schema = pages === undefined ? SCHEMA : relaxedSchema(SCHEMA);
-  const found = groundAnswer({ packed, schema, answer: JSON.stringify(answer), pages, minConfidence: 0 });
+  const found = groundAnswer({ packed, schema, answer: JSON.stringify(answer), pages, settings: ALL });
   if (found.kind !== 'ok') throw new Error(found.detail);
   return found;
 };
@@ -140,7 +143,7 @@ describe('a model without fault', () => {
         packed: new Uint8Array(),
         schema: SCHEMA,
         answer: JSON.stringify(merged.value),
-        minConfidence: 0,
+        settings: ALL,
         cited: merged.citations,
       });
       if (held.kind !== 'ok') throw new Error(held.detail);

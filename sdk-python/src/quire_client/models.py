@@ -955,7 +955,7 @@ class BatchRequest(TypedDict):
     file_uris: list[str]
     """Uploaded documents, each once; results come in this order."""
     schema: NotRequired[Any]
-    """JSON Schema with `type: "object"` and `properties`, for each document."""
+    """JSON Schema with `type: "object"` and `properties`."""
     mode: NotRequired[Literal["fast", "standard", "balanced", "robust"] | Literal[""]]
     """Default: `standard`; `balanced` is an old name of it."""
     artifact_id: NotRequired[str | Literal[""]]
@@ -1779,7 +1779,7 @@ class CanonicalInferenceExtractPayload(TypedDict):
     """Input of the operation; see the operation."""
 
     schema: NotRequired[Any]
-    """The JSON Schema that the config fills."""
+    """JSON Schema with `type: "object"` and `properties`."""
     mode: NotRequired[Literal["fast", "standard", "balanced", "robust"] | Literal[""]]
     """Default: `standard`; `balanced` is an old name of it."""
     artifact_id: NotRequired[str | Literal[""]]

@@ -1616,7 +1616,7 @@ export type BatchRequest = {
      */
     file_uris: Array<string>;
     /**
-     * JSON Schema with `type: "object"` and `properties`, for each document.
+     * JSON Schema with `type: "object"` and `properties`.
      */
     schema?: unknown;
     /**
@@ -2949,7 +2949,7 @@ export type CanonicalInferenceExtract = {
      */
     payload?: {
         /**
-         * The JSON Schema that the config fills.
+         * JSON Schema with `type: "object"` and `properties`.
          */
         schema?: unknown;
         /**

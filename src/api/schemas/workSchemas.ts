@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { pageChoice } from '@quire/engine/document/pages';
+import { settingMembers } from '@quire/engine/ports/extractionEngine';
 import {
   bbox,
   booleanText,
@@ -152,10 +153,10 @@ const MIN_CONFIDENCE =
   'Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as `low_confidence`. Default: 0.5.';
 
 /** As numbers are spelled in JSON. */
-export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_CONFIDENCE });
+export const minConfidenceIn = settingMembers.min_confidence.meta({ description: MIN_CONFIDENCE });
 
 /** What a model is asked for, in any request. */
-export const modelsForIn = z.enum(['all', 'doubtful']).meta({
+export const modelsForIn = settingMembers.models_for.meta({
   description:
     '`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a ' +
     'confidence of 0.9 or more; `meta.read_by` says who read what. The engine reads the document, so the work has ' +
@@ -166,7 +167,7 @@ const REQUIRE_GROUNDING =
   'true: values of an extraction model that are nowhere in the document are left out, and `meta.warnings` lists them ' +
   'as `not_grounded`. Default: false; they stay, with `grounding: none`.';
 
-export const requireGroundingIn = z.boolean().meta({ description: REQUIRE_GROUNDING });
+export const requireGroundingIn = settingMembers.require_grounding.meta({ description: REQUIRE_GROUNDING });
 
 /** Pages of a document, in one spelling. */
 const pageChoiceIn = z
@@ -209,25 +210,33 @@ export const extractModeIn = z
   .enum(['fast', 'standard', 'balanced', 'robust'])
   .meta({ description: 'Default: `standard`; `balanced` is an old name of it.' });
 
-/** What a model is shown: see `Showing` of the engine. */
-export const shownIn = {
-  shown_pages: z
-    .enum(['relevant', 'all'])
-    .optional()
-    .meta({
-      description:
-        'Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about what the ' +
-        'schema asks for; `meta.warnings` lists the others as `pages_not_shown`. `all`: every page. Default: ' +
-        '`relevant`. Ignored without a model.',
-    }),
-  shown_text: z
-    .enum(['markdown', 'layout'])
-    .optional()
-    .meta({
-      description:
-        'In which form a model is shown the text. `layout`: as on the page, with columns and rows separated by ' +
-        'spaces. Default: `markdown`. Ignored without a model.',
-    }),
+const shownIn = {
+  shown_pages: settingMembers.shown_pages.optional().meta({
+    description:
+      'Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about what the ' +
+      'schema asks for; `meta.warnings` lists the others as `pages_not_shown`. `all`: every page. Default: ' +
+      '`relevant`. Ignored without a model.',
+  }),
+  shown_text: settingMembers.shown_text.optional().meta({
+    description:
+      'In which form a model is shown the text. `layout`: as on the page, with columns and rows separated by ' +
+      'spaces. Default: `markdown`. Ignored without a model.',
+  }),
+};
+
+/** The fields of an extraction in a JSON body. */
+export const extractionIn = {
+  schema: z.unknown().optional().meta({ description: 'JSON Schema with `type: "object"` and `properties`.' }),
+  mode: orAbsent(extractModeIn),
+  artifact_id: orAbsent(plainText(1, 200)),
+  config_id: orAbsent(plainText(1, 200)),
+  allow_partial: z.boolean().default(false),
+  citations: settingMembers.citations.default(true),
+  min_confidence: minConfidenceIn.optional(),
+  models_for: orAbsent(modelsForIn),
+  ...shownIn,
+  require_grounding: orAbsent(requireGroundingIn),
+  review: orAbsent(reviewIn),
 };
 
 export const extractForm = z
@@ -512,17 +521,7 @@ export type CanonicalEnvelope = z.output<typeof canonicalEnvelope>;
 
 /** Payload of `inference.extract`: the fields of the form but the file, with the schema as an object. */
 export const extractPayload = z.strictObject({
-  schema: z.unknown().optional(),
-  mode: orAbsent(extractModeIn),
-  artifact_id: orAbsent(plainText(1, 200)),
-  config_id: orAbsent(plainText(1, 200)),
-  allow_partial: z.boolean().default(false),
-  citations: z.boolean().default(true),
-  min_confidence: minConfidenceIn.optional(),
-  models_for: orAbsent(modelsForIn),
-  ...shownIn,
-  require_grounding: orAbsent(requireGroundingIn),
-  review: orAbsent(reviewIn),
+  ...extractionIn,
   file_name: orAbsent(plainText(1, 255)),
   tags: tagsIn.optional(),
   ...openingFields,

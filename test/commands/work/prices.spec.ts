@@ -91,7 +91,7 @@ describe('prices that change while work is done', () => {
       });
 
   it('are full service where a model is asked only for what is doubtful, whoever has the key', async () => {
-    const request = asked(60, { llm: OWN, models_for: 'doubtful' });
+    const request = asked(60, { llm: OWN, settings: { citations: true, models_for: 'doubtful' } });
     const answer = await extract(process(unused(() => Promise.resolve())), request);
     expect(answer).to.have.nested.property('body.meta.billing_type', 'full_service');
     expect(await burned()).to.include({ credits: 400, billing_type: 'full_service' });

@@ -15,7 +15,7 @@ import {
 } from '../../../src/writer/accountWriter.ts';
 import { snapshotOf, type SnapshotFlaw } from '../../../src/writer/streamFold.ts';
 import type { SnapshotNotice } from '../../../src/writer/decideBatch.ts';
-import { writerHooks } from '../../../src/service/metrics.ts';
+import { writerHooks } from '../../../src/telemetry/workMetrics.ts';
 import {
   adjustment,
   charge,

@@ -2,7 +2,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { copyEventLog } from '../../../adapters/sqlite/eventLog.ts';
-import { runOperation } from '../../../src/service/operator.ts';
+import { runOperation } from '../../../src/operator/runOperation.ts';
 import { configFrom } from '../../../src/config.ts';
 import { startEsdbDouble, type EsdbDouble } from '../../support/esdbDouble/esdbDouble.ts';
 import { startService, type ServiceProcess } from '../../support/serviceProcess.ts';

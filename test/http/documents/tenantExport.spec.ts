@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 import inventory from '../../../src/reference/personalData.json' with { type: 'json' };
 import { EXPORTED_FOLDERS, type ExportManifest, exportTenant } from '../../../src/operator/tenantExport.ts';
-import { OperatorError } from '../../../src/operator/socket.ts';
+import { OperatorError } from '../../../src/clientConfig.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 import { formOf } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';

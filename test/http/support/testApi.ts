@@ -9,9 +9,9 @@ import type { ObjectStore, ReplayStore } from '../../../domain/ports/services.ts
 import { prepareReadModels } from '../../../projections/engine/registry.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
-import { contextOver } from '../../../src/service/container.ts';
+import { contextOver } from '../../../src/service/composition.ts';
 import { consoleOf } from '../../../src/service/api.ts';
-import { openParts, type Parts } from '../../../src/service/parts.ts';
+import { openParts, type Parts } from '../../../src/parts/parts.ts';
 import { sweptObjects } from '../../../src/service/uploads.ts';
 import { openedLog } from '../../../src/commands/sealing.ts';
 import type { ObjectSweeperDeps } from '../../../src/worker/sweeping.ts';

@@ -2,9 +2,11 @@ import type { Registry } from 'prom-client';
 import { providerNamed } from '@quire/engine/ports/modelProvider';
 import type { ModelUsage } from '@quire/engine/ports/modelProvider';
 import type { Logger } from 'pino';
+import type { Tracer } from '../../domain/ports/log.ts';
+import type { LogCall } from '../commands/deliverWork.ts';
 import type { HeavySlots, SlotRefusal } from '../commands/slots.ts';
 import type { BucketClass } from '../../domain/ports/services.ts';
-import { metersOn, pulledGauges } from '../telemetry/processMetrics.ts';
+import { metersOn, pulledGauges } from './processMetrics.ts';
 import { SNAPSHOT_FLAWS } from '../writer/streamFold.ts';
 import type { SnapshotNotice, WriterHooks } from '../writer/decideBatch.ts';
 
@@ -22,7 +24,7 @@ export interface ProviderMetrics {
 }
 
 /** A name that callers made up becomes `other`, so that the label has as many values as there are providers. */
-export const providerLabel = (provider: string): string => providerNamed(provider) ?? 'other';
+const providerLabel = (provider: string): string => providerNamed(provider) ?? 'other';
 
 /** Counts and times calls of providers, and their tokens. One call per registry. */
 export const providerMetrics = (register: Registry): ProviderMetrics => {
@@ -58,6 +60,26 @@ export const providerMetrics = (register: Registry): ProviderMetrics => {
     },
   };
 };
+
+/** Counts a call of a provider, and shows it in the trace of the work that made it. */
+export const tracedCalls =
+  ({ onCall }: Pick<ProviderMetrics, 'onCall'>, tracer: Tracer): ProviderMetrics['onCall'] =>
+  (call) => {
+    onCall(call);
+    const { provider, outcome, seconds } = call;
+    const facts = { 'quire.provider': providerLabel(provider), 'quire.outcome': outcome };
+    const beganAtMs = Date.now() - seconds * 1000;
+    const span = tracer.begin('provider call', { kind: 'client', facts, beganAtMs });
+    span.end({}, outcome === 'answered' ? 'ok' : 'failed');
+  };
+
+/** Tokens are counted before they are logged: a log that fails changes no metric. */
+export const countedCalls =
+  ({ onTokens }: ProviderMetrics, log: LogCall): LogCall =>
+  (work, call) => {
+    if (call.again !== true) onTokens(call.ref.provider, call.usage);
+    return log(work, call);
+  };
 
 /** Counts refusals of heavy slots; all reasons are shown from the start. */
 export const heavyRefusals = (register: Registry): ((reason: SlotRefusal) => void) => {

@@ -2,10 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { runAudit, type AuditReport, type AuditRequest } from '../audit/runAudit.ts';
 import type { AuditOptions, AuditProgress } from '../commands/audits.ts';
 import { messageOf } from '../../domain/kernel/json.ts';
-import { runningSocket } from '../operator/socket.ts';
+import { runningSocket } from './socket.ts';
 import { auditedObjects, timeNow, withAuditedLog, withReadModels, type AuditedFeed } from './auditedLog.ts';
-import { findSeals } from './seals.ts';
-import type { StoreConfig } from './stores.ts';
+import { findSeals } from './auditedLog.ts';
+import type { StoreConfig } from '../parts/stores.ts';
 import type { Config } from '../config.ts';
 
 /** Input of the thread: where log, tables and seals are. */

@@ -14,7 +14,6 @@ import { DROPPED_READ_MODELS, READ_MODELS } from '../../projections/readModels.t
 import {
   ok,
   problem,
-  reasonOf,
   warning,
   addressOf,
   addressState,
@@ -24,7 +23,8 @@ import {
   ownerVerdict,
   type Check,
   type Verdict,
-} from '../doctor/doctor.ts';
+} from './doctor.ts';
+import { reasonOf } from '../../domain/kernel/json.ts';
 import {
   postgresVerdict,
   readModelsVerdict,
@@ -41,10 +41,10 @@ import {
   protectionVerdict,
   type PostgresFacts,
   type EmbeddedLog,
-} from '../doctor/parts.ts';
+} from './parts.ts';
 import { askOperator, itemsOf, runningSocket, serviceFacts, type ServiceFacts } from '../operator/socket.ts';
 import { projectionsStatus, type ReadModelStatus } from '../operator/log.ts';
-import { withLogReader, logFileIn, folderKey, secretBoxOf } from './stores.ts';
+import { withLogReader, logFileIn, folderKey, secretBoxOf } from '../parts/stores.ts';
 import { checkEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { readObject } from '../../adapters/local/objectFolder.ts';
 import type { OpenClaim } from '../commands/money/payments.ts';

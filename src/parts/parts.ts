@@ -6,6 +6,7 @@ import { withoutEnd } from '@quire/engine/kernel/text';
 import { openDocumentWorkers, type DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import type { EventFeed, EventStore, SnapshotStore } from '../../domain/ports/log.ts';
 import type {
+  LockedObjects,
   ObjectStore,
   RateLimiter,
   UploadSignatures,
@@ -17,7 +18,7 @@ import { memoryRateLimiter } from '../../adapters/local/local.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Config } from '../config.ts';
 import { eventStoreAddress } from '../eventStoreUrl.ts';
-import { OperatorError } from '../operator/socket.ts';
+import { OperatorError } from '../clientConfig.ts';
 import {
   logFileIn,
   openLog,
@@ -67,25 +68,45 @@ export interface Parts {
   readonly close: () => Promise<void>;
 }
 
-/** The parts opened so far, to close again if a later part does not open. */
-interface Opened {
-  readonly keep: <T>(part: T, close: (part: T) => Promise<void>) => T;
+/** Everything that a process has opened, to be closed when it ends. */
+export interface Ends {
+  /** Throws where the process was told to end meanwhile: what is opened after that would be opened for nothing. */
+  readonly add: (end: () => unknown) => void;
+  /** Closes what was opened last first; throws the first error, after all have had their turn. */
   readonly close: () => Promise<void>;
 }
 
-const openedParts = (stopped: AbortSignal | undefined): Opened => {
-  const closers: (() => Promise<void>)[] = [];
+/** One end that fails keeps no other from its own. */
+export const newEnds = (stopped?: AbortSignal): Ends => {
+  const ends: (() => unknown)[] = [];
   return {
-    keep: (part, close) => {
-      closers.push(() => close(part));
+    add: (end) => {
+      ends.unshift(end);
       stopped?.throwIfAborted();
-      return part;
     },
     close: async () => {
-      for (const close of closers.splice(0).reverse()) await close();
+      const failures: unknown[] = [];
+      for (const end of ends.splice(0)) {
+        try {
+          await end();
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
     },
   };
 };
+
+/** Keeps a part that was opened, to be closed at the end. */
+const keeperOf =
+  ({ add }: Pick<Ends, 'add'>): Keep =>
+  (part, close) => {
+    add(() => close(part));
+    return part;
+  };
+
+type Keep = <T>(part: T, close: (part: T) => Promise<void>) => T;
 
 const hostOf = (url: string): string => new URL(url).host;
 
@@ -120,6 +141,32 @@ export const openObjects = async (
 export const objectsToRead = async (config: Config): Promise<ObjectStore> =>
   config.s3 === undefined ? objectFolder(join(config.dataDir, 'objects')) : (await openObjects(config))[0];
 
+/** The bucket of the configuration, for reading; undefined: objects lie in a folder. */
+export const openS3 = async ({ s3 }: Pick<Config, 's3'>): Promise<ObjectStore | undefined> => {
+  if (s3 === undefined) return undefined;
+  const { clientOf, objectsIn } = await import('../../adapters/minio.ts');
+  return objectsIn(clientOf(s3), s3.bucket);
+};
+
+const FOLDER =
+  'The embedded folder of objects cannot lock them, so seals in it could be removed: set ' +
+  'S3_ENDPOINT and its fellows to a bucket with object lock, or leave seals out of the ' +
+  'object store.';
+
+/** Where seals can be put so that nobody changes them. */
+export const openLockedObjects = async ({ s3 }: Pick<Config, 's3'>): Promise<LockedObjects> => {
+  if (s3 === undefined)
+    return { refusal: () => Promise.resolve(FOLDER), putLocked: () => Promise.reject(new Error(FOLDER)) };
+  const { minioLockedObjects } = await import('../../adapters/minio.ts');
+  return minioLockedObjects(s3);
+};
+
+/** As `openLockedObjects`, opened when it is asked for something. */
+export const lockedLater = (config: Pick<Config, 's3'>): LockedObjects => ({
+  refusal: async () => (await openLockedObjects(config)).refusal(),
+  putLocked: async (...args) => (await openLockedObjects(config)).putLocked(...args),
+});
+
 /** A client cannot send anything to `0.0.0.0`, which only says that all addresses are listened on. */
 const reachable = (url: string): string =>
   url.replace(/^(https?:\/\/)(0\.0\.0\.0|\[::\])(?=[:/]|$)/, '$1localhost');
@@ -149,7 +196,7 @@ const openUploads = async ({ s3, dataDir }: Config, baseUrl: Parts['baseUrl']): 
 
 const openLimiter = async (
   { redisUrl }: Config,
-  { keep }: Opened,
+  keep: Keep,
   onOutage: (error: unknown) => void,
 ): Promise<readonly [RateLimiter, string]> => {
   const nowMs = () => performance.now();
@@ -216,10 +263,11 @@ const serversAnswer = async (
  * those before it are closed again.
  */
 export const openParts = async (config: Config, on: PartEvents): Promise<Parts> => {
-  const opened = openedParts(on.stopped);
+  const ends = newEnds(on.stopped);
+  const keep = keeperOf(ends);
   const writable = { log: true };
   try {
-    opened.keep(await lockDataDir(config.dataDir, on.lockLost), (lock) => lock.release());
+    keep(await lockDataDir(config.dataDir, on.lockLost), (lock) => lock.release());
     const uploadDir = join(config.dataDir, 'uploads');
     // Whatever is there was left by a process that is gone: this one owns the folder.
     await rm(uploadDir, { recursive: true, force: true });
@@ -229,13 +277,13 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       writable.log = reason === null;
       on.logTrouble?.(reason);
     };
-    const log = opened.keep(await openLog(config, { onTrouble }), (part) => part.close());
+    const log = keep(await openLog(config, { onTrouble }), (part) => part.close());
     const { ocrLanguages, ocrEngines } = config;
-    const workers = opened.keep(openDocumentWorkers({ ocrLanguages, ocrEngines }), (part) => part.close());
+    const workers = keep(openDocumentWorkers({ ocrLanguages, ocrEngines }), (part) => part.close());
     // A process tries what confines parsers, while the database opens. Its answer is asked for again before the banner.
     void workers.protection().catch(() => undefined);
     const { sql, recreated, projections } = await openServiceSql(config);
-    opened.keep(sql, (part) => part.close());
+    keep(sql, (part) => part.close());
     const wait = {
       waitMs: config.startWaitSeconds * 1000,
       onWait: on.serverAway ?? (() => undefined),
@@ -246,7 +294,7 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     const address: Parts['address'] = { url: undefined };
     const baseUrl = baseUrlOf(config, address);
     const uploads = await openUploads(config, baseUrl);
-    const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
+    const [limiter, limits] = await openLimiter(config, keep, on.redisOutage);
     const names = { ...storeNames(config), objects: objectsName, limits };
     return {
       log,
@@ -265,10 +313,10 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       names,
       isLogWritable: () => writable.log,
       recreated,
-      close: opened.close,
+      close: ends.close,
     };
   } catch (error) {
-    await opened.close();
+    await ends.close();
     throw error;
   }
 };

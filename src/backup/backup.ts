@@ -16,23 +16,16 @@ import {
   type CheckedBackup,
   type OpenedLog,
   type RestoreRequest,
-} from '../backup/restoreBackup.ts';
-import { DATA } from '../backup/files.ts';
-import { makeBackup, type BackupDeps, type DataFolder, type MadeBackup } from '../backup/makeBackup.ts';
-import {
-  CannotCopy,
-  type CopiedLog,
-  copyLog,
-  copyObjects,
-  type LogCopy,
-  OtherLog,
-} from '../backup/copyLog.ts';
+} from './restoreBackup.ts';
+import { DATA } from './files.ts';
+import { makeBackup, type BackupDeps, type DataFolder, type MadeBackup } from './makeBackup.ts';
+import { CannotCopy, type CopiedLog, copyLog, copyObjects, type LogCopy, OtherLog } from './copyLog.ts';
 import { absentAsUndefined } from '../../domain/kernel/json.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
 import type { Config } from '../config.ts';
 import { eventStoreAddress } from '../eventStoreUrl.ts';
-import { OperatorError } from '../operator/socket.ts';
-import { ENCRYPTION_SECRET, underLock } from './stores.ts';
+import { OperatorError } from '../clientConfig.ts';
+import { ENCRYPTION_SECRET, underLock } from '../parts/stores.ts';
 import { VERSION } from '../version.ts';
 
 const LOG = 'events.db';

@@ -7,7 +7,7 @@ import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
 import { type RebuildProgress, rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
 import { dropRetired, generations, hasRegistry } from '../../projections/engine/registry.ts';
-import { moveTexts, type MovedTexts } from '../operator/moveTexts.ts';
+import { moveTexts, type MovedTexts } from './moveTexts.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { paymentsExpected, paymentsNamed } from '../../projections/payments.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
@@ -17,16 +17,11 @@ import { payments } from '../commands/money/payments.ts';
 import { openedLog, type SealDeps } from '../commands/sealing.ts';
 import { referenceData } from '../commands/reference.ts';
 import type { Config } from '../config.ts';
-import {
-  askOperator,
-  OperatorError,
-  runningSocket,
-  type OperationContext,
-  type Operations,
-} from '../operator/socket.ts';
-import type { KeyDeps, RotateDeps } from '../operator/access.ts';
-import type { PaymentDeps } from '../operator/records.ts';
-import { openObjects } from './parts.ts';
+import { askOperator, runningSocket, type OperationContext, type Operations } from './socket.ts';
+import { OperatorError } from '../clientConfig.ts';
+import type { KeyDeps, RotateDeps } from './access.ts';
+import type { PaymentDeps } from './records.ts';
+import { openObjects } from '../parts/parts.ts';
 import {
   openLog,
   underLock,
@@ -37,9 +32,9 @@ import {
   secretBoxOf,
   textMoverOf,
   vaultOf,
-} from './stores.ts';
-import { openLockedObjects } from './seals.ts';
-import { logOperations, payoutOperations, readModelOperations } from '../operator/operations.ts';
+} from '../parts/stores.ts';
+import { openLockedObjects } from '../parts/parts.ts';
+import { logOperations, payoutOperations, readModelOperations } from './operations.ts';
 
 export { packagedPrices } from '../../adapters/prices.ts';
 export { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../../adapters/ecb.ts';

@@ -1,9 +1,16 @@
 import type { LogWatch } from '../../projections/engine/divergence.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
-import { healthReport, type HealthPart } from '../api/service.ts';
-import type { HealthReport, ReadyReport } from '../api/schemas/serviceSchemas.ts';
-import type { Parts } from './parts.ts';
-import type { EventFeed } from '../../domain/ports/log.ts';
+import { healthReport, type HealthPart } from './service.ts';
+import type { HealthReport, ReadyReport, ServiceStateBody } from './schemas/serviceSchemas.ts';
+import type { Replicas } from '../../domain/ports/services.ts';
+import { openWorkByStatus } from '../../projections/operations.ts';
+import { DROPPED_READ_MODELS, READ_MODELS } from '../../projections/readModels.ts';
+import type { HeavySlots } from '../commands/slots.ts';
+import type { Config } from '../config.ts';
+import { projectionsStatus } from '../operator/log.ts';
+import type { BucketsInUse } from '../server/limits.ts';
+import type { Parts } from '../parts/parts.ts';
+import type { Clock, EventFeed } from '../../domain/ports/log.ts';
 import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
 
 interface Reads {
@@ -149,5 +156,54 @@ export const readiness = (deps: ReadinessDeps): Readiness => {
     isDraining: () => draining,
     begunAnew,
     report,
+  };
+};
+
+/** Parts of the process whose state is shown. */
+interface StateDeps {
+  readonly config: Pick<Config, 'roles' | 'maxUploadBytes'>;
+  readonly parts: Pick<Parts, 'sql' | 'log'>;
+  readonly health: () => Promise<HealthReport>;
+  readonly readiness: Pick<Readiness, 'isDraining'>;
+  readonly logWatch: Pick<LogWatch, 'logId'>;
+  readonly replicas: Pick<Replicas, 'alive'>;
+  readonly slots: HeavySlots;
+  readonly bucketsInUse: Pick<BucketsInUse, 'list'>;
+  readonly clock: Clock;
+}
+
+/** The state of this process and its parts, asked again each time. */
+export const serviceStateOf = (from: StateDeps): (() => Promise<ServiceStateBody>) => {
+  const { sql, log } = from.parts;
+  const { roles, maxUploadBytes } = from.config;
+  const known = { projectors: READ_MODELS, dropped: DROPPED_READ_MODELS };
+  return async () => {
+    const slots = from.slots;
+    const { isDraining } = from.readiness;
+    const [{ status, version, uptime_seconds, parts }, models, end, work, replicas] = await Promise.all([
+      from.health(),
+      projectionsStatus({ sql, feed: log }, known),
+      log.end(),
+      openWorkByStatus(sql)(from.clock.now()),
+      from.replicas.alive(),
+    ]);
+    return {
+      status,
+      version,
+      uptime_seconds,
+      parts,
+      roles: [...roles],
+      draining: isDraining(),
+      log: { log_id: from.logWatch.logId(), end_position: end?.toString() ?? null },
+      read_models: models.map(({ next, ...model }) => ({
+        ...model,
+        next: next === null ? null : { ...next },
+      })),
+      slots: { in_use: slots.inUse(), max: slots.max, tenants: [...slots.holders()] },
+      rate_limits: [...from.bucketsInUse.list()],
+      work: [...work],
+      replicas: replicas.map(({ roles: theirs, ...replica }) => ({ ...replica, roles: [...theirs] })),
+      max_upload_bytes: maxUploadBytes,
+    };
   };
 };

@@ -10,9 +10,6 @@ import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
 import { prepareReadModels } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import type { Config } from '../config.ts';
-import { replaceMissing } from '../../projections/engine/waiting.ts';
-import { sweeperOf, type Sweeper } from '../writer/sweeper.ts';
-import type { Context } from './context.ts';
 
 const TABLES_LOCK = 0x7461626cn;
 
@@ -83,21 +80,4 @@ export const prepareTables = async (
   await dropFormer(sql);
   if (databaseUrl === undefined) await sql.script(`${ABANDON_ALL}; ${FORGET_ALL}`);
   await prepareReadModels(sql, READ_MODELS);
-};
-
-const EVERY_MS = 60_000;
-
-/** Looks at start and each minute for tables of read models that were dropped, and has them filled anew. */
-export const tableWatch = (from: Context): Sweeper<number> => {
-  const logger = from.logger;
-  const { sql } = from.parts;
-  const look = async (): Promise<number> => {
-    const missing = await replaceMissing(sql, READ_MODELS);
-    for (const { projector, tables, views } of missing)
-      logger.error({ msg: 'tables of a read model were dropped', name: projector.name, tables, views });
-    if (missing.length > 0) from.readiness.begunAnew();
-    return missing.length;
-  };
-  const onError = (err: unknown) => logger.warn({ msg: 'tables could not be looked for', err });
-  return sweeperOf(look, { everyMs: EVERY_MS, onError });
 };

@@ -12,14 +12,17 @@ import type { ShareMessage, ShareOf } from './shareWorker.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { snapshotStore, withSnapshot, type ReadModelSnapshot } from '../audit/compareReadModels.ts';
-import { askOperator, runningSocket } from '../operator/socket.ts';
+import { askOperator, runningSocket } from './socket.ts';
 import { objectFolder } from '../../adapters/local/objectFolder.ts';
-import { messageOf } from '../../domain/kernel/json.ts';
+import { messageOf, SEALS_STREAM } from '../../domain/kernel/json.ts';
 import { objectsCheck } from '../backup/namedObjects.ts';
 import type { ObjectsCheck } from '../audit/runAudit.ts';
 import type { Config } from '../config.ts';
-import { openS3 } from './seals.ts';
-import { logFileIn, openLog, withSql, type StoreConfig } from './stores.ts';
+import { openS3 } from '../parts/parts.ts';
+import type { SealEvent } from '../../domain/finding.ts';
+import { SEALS_PREFIX } from '../commands/sealing.ts';
+import { type GivenSeal, ownEventsIn, sealsInStore } from '../audit/chains.ts';
+import { logFileIn, openLog, withSql, type StoreConfig } from '../parts/stores.ts';
 
 /** A thread takes some 0.3 s to load what it needs: as long as this many events take. */
 const CHAINS_EVENTS_MIN = 10_000n;
@@ -191,6 +194,53 @@ export const auditedObjects = async (
   } catch (error) {
     signal?.throwIfAborted();
     return { objects: undefined, notes: [`Objects were not looked at: ${messageOf(error)}`] };
+  }
+};
+
+/** Every seal that can be found: in the log itself, and in the object store if that is S3. */
+export interface FoundSeals {
+  readonly seals: readonly GivenSeal[];
+  /** Where events of a copied log lay first. */
+  readonly origins: readonly string[];
+  /** What is wrong with them, before any is compared. */
+  readonly flaws: readonly string[];
+  /** What could not be looked at. */
+  readonly notes: readonly string[];
+}
+
+/** Seals that were locked away and should still be there. */
+const lostOf = (
+  inLog: readonly SealEvent['data'][],
+  keys: readonly string[],
+  now: string,
+): readonly string[] =>
+  inLog.flatMap(({ object }) =>
+    object === null || object.retained_until <= now || keys.includes(object.key)
+      ? []
+      : [`${object.key} was locked in the object store until ${object.retained_until} and is not there.`],
+  );
+
+/** Finds what was sealed before. An object store that is away is a note: the audit goes on without it. */
+export const findSeals = async (
+  config: Pick<Config, 's3'>,
+  feed: Pick<EventFeed, 'subscribe'>,
+  now: string,
+): Promise<FoundSeals> => {
+  const { seals: inLog, origins } = await ownEventsIn(feed);
+  const given = inLog.map(({ seal }) => ({ seal, from: SEALS_STREAM }));
+  const objects = await openS3(config);
+  if (objects === undefined) return { seals: given, origins, flaws: [], notes: [] };
+  try {
+    const { seals, keys, flaws } = await sealsInStore(objects, SEALS_PREFIX);
+    const lost = lostOf(inLog, keys, now);
+    return { seals: [...given, ...seals], origins, flaws: [...flaws, ...lost], notes: [] };
+  } catch (error) {
+    return {
+      seals: given,
+      origins,
+      flaws: [],
+      notes: [`Seals in the object store were not looked at: ${messageOf(error)}`],
+    };
   }
 };
 

@@ -18,6 +18,21 @@ export interface ProjectionListener {
   readonly notify: (notice: ProjectionNotice) => void;
 }
 
+/** How loudly the projections' notices are logged. */
+export const NOTICE_LEVELS = {
+  batch: 'debug',
+  started: 'info',
+  promoted: 'info',
+  aside: 'warn',
+  evicted: 'warn',
+  unknown_types: 'warn',
+  diverged: 'error',
+  rebuilt: 'info',
+  dropped: 'warn',
+  failed: 'error',
+  stopped: 'error',
+} as const;
+
 /** How the service projects. */
 export interface Projecting {
   readonly diverged: 'rebuild' | 'leave';

@@ -6,8 +6,8 @@ import { knownSecret, secretFile } from '../../adapters/local/objectFolder.ts';
 import type { ObjectStore, SecretBox } from '../../domain/ports/services.ts';
 import type { Config } from '../config.ts';
 import { eventStoreAddress } from '../eventStoreUrl.ts';
-import { OperatorError } from '../operator/socket.ts';
-import { reasonOf } from '../doctor/doctor.ts';
+import { OperatorError } from '../clientConfig.ts';
+import { reasonOf } from '../../domain/kernel/json.ts';
 import type { Projecting, ProjectingSql } from './projecting.ts';
 import { messageOf } from '../../domain/kernel/json.ts';
 import { lockDataDir } from '../../adapters/local/dataFolder.ts';
@@ -16,7 +16,7 @@ import type { EmbeddedSql } from '../../adapters/pglite/sql.ts';
 import { type EventFeed, type EventStore, LogLoginRefused, type TextVault } from '../../domain/ports/log.ts';
 import { type TextMover, textMover, textVault, type VaultDeps } from '../writer/vault.ts';
 import { readThrough } from '../../domain/eventLog/movedTexts.ts';
-import { complain } from './output.ts';
+import { complain } from '../telemetry/output.ts';
 
 /** The file of the key that a service makes in its data folder where it was given none. */
 export const ENCRYPTION_SECRET = 'encryption-secret';

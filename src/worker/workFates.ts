@@ -1,0 +1,68 @@
+import type { Clock, EventStore } from '../../domain/ports/log.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import { usageEnd } from '../../domain/workEvents.ts';
+import { batches } from '../commands/batches.ts';
+import { evaluationFates } from '../commands/evaluationObjects.ts';
+import { operations } from '../commands/operations.ts';
+import { expireReview } from '../commands/reviews.ts';
+import { configFate } from '../commands/savedConfigs.ts';
+import { exampleStreams, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
+import type { UsageLog } from '../commands/usageLog.ts';
+import { webhookFate } from '../commands/webhooks.ts';
+import type { WorkFate, WorkObjectsDeps } from './sweeping.ts';
+
+interface WorkFatesDeps {
+  readonly store: EventStore;
+  readonly objects: ObjectStore;
+  readonly clock: Clock;
+  readonly usage: Pick<UsageLog, 'stateOf'>;
+}
+
+const endedOrOpen = (
+  at: string | null | undefined,
+  { tenant_id }: { readonly tenant_id: string },
+): WorkFate => (at == null ? { kind: 'open' } : { kind: 'ended', at, tenant_id });
+
+/** The log's record of the work that objects are for. */
+export const workFates = ({ store: log, objects, clock, usage }: WorkFatesDeps): WorkObjectsDeps => {
+  const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
+  const examples = exampleStreams(log);
+  const unknown = { kind: 'unknown' } as const;
+  const batchFate = async (id: string): Promise<WorkFate> => {
+    const { accepted, ended } = await bats.stateOf(id);
+    return accepted === null ? unknown : endedOrOpen(ended?.ended_at, accepted);
+  };
+  /** By the prefix of an ID; all others are batches. */
+  const fates: Readonly<Record<string, WorkObjectsDeps['queuedFate']>> = {
+    op: async (id) => {
+      const state = await ops.stateOf(id);
+      if (state.accepted === null) return unknown;
+      const until = await expireReview({ store: log, clock }, state);
+      return until === undefined
+        ? endedOrOpen(state.finished_at, state.accepted)
+        : { kind: 'open', stays: 'hours', until };
+    },
+    job: async (id) => {
+      const state = await jobs.stateOf(id);
+      if (state.accepted === null) return unknown;
+      const kept = await examples.keptOf(state.accepted);
+      return {
+        ...endedOrOpen(state.finished_at, state.accepted),
+        keeps: trainingInputKeyOf(id, kept.input_sha256),
+      };
+    },
+    ...evaluationFates({ store: log, objects, clock, batches: bats }),
+    cfg: configFate(log),
+    wh: webhookFate(log),
+  };
+  return {
+    queuedFate: (id) => (fates[/^[a-z]+/.exec(id)?.[0] ?? ''] ?? batchFate)(id),
+    workFate: async (operation_id) => {
+      const operation = operation_id.startsWith('ext_') ? 'extract' : 'to_markdown';
+      const state = await usage.stateOf({ operation, operation_id });
+      const end = usageEnd(state);
+      if (end !== null) return { kind: 'ended', ...end };
+      return state.requested === null ? unknown : { kind: 'open' };
+    },
+  };
+};
