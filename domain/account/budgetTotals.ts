@@ -28,9 +28,12 @@ export interface BudgetState {
   readonly levels: readonly Level[];
   /** Levels that were reached in this period. */
   readonly alerted: readonly number[];
-  /** The work that was refused in this period, as far as the log says it. */
-  readonly refused: readonly string[];
+  /** The work that was refused in this period, as far as the log says it; the oldest first. */
+  readonly refused: readonly Refusal[];
 }
+
+/** Work that a budget refused, and how it stood then. */
+export type Refusal = Omit<BudgetReached, 'budget_id' | 'period_start' | 'resets_at' | 'tags'>;
 
 /**
  * The budgets of an account: those of the narrowest scope first, of one kind of scope the oldest. A plain array: there
@@ -154,13 +157,19 @@ export const refusedName = (of: Pick<BudgetReached, 'operation_id' | 'idempotenc
 
 /** Whether the log says already that a budget refused this work, or enough of others in its period. */
 export const isToldRefused = ({ refused }: BudgetState, name: string): boolean =>
-  refused.length >= REFUSALS_KEPT_MAX || refused.includes(name);
+  refused.length >= REFUSALS_KEPT_MAX || refused.some((one) => refusedName(one) === name);
+
+/** What is kept of a refusal: tags may be many, and the log has them. */
+const refusalOf = (data: BudgetReached): Refusal => {
+  const { budget_id: _, period_start: __, resets_at: ___, tags: ____, ...kept } = data;
+  return kept;
+};
 
 /** Budgets after one has refused work. */
 export const budgetRefusalTold = (budgets: Budgets, data: BudgetReached): Budgets =>
   told(budgets, { id: data.budget_id, at: data.refused_at }, (one) => ({
     ...one,
-    refused: [...one.refused, refusedName(data)],
+    refused: [...one.refused, refusalOf(data)],
   }));
 
 /** Credits that a budget has left, below 0 where more was held or burned before it was as small as it is. */
