@@ -1,0 +1,67 @@
+import { budgets as texts } from '../texts/budgets.ts';
+import { nearnessOf, wholePercent, type Budget, type Nearness } from './budget.ts';
+import { Badge, type Tone } from './card.tsx';
+import { classes } from './style.ts';
+
+const TONES: Readonly<Record<Nearness, Tone>> = { full: 'bad', near: 'warn', within: 'good' };
+
+/** How near to its limit a budget is, in a word. */
+export function NearnessBadge({ budget }: { budget: Budget }) {
+  const nearness = nearnessOf(budget);
+  return <Badge tone={TONES[nearness]}>{texts.states[nearness]}</Badge>;
+}
+
+const FILLS: Readonly<Record<Nearness, string>> = { full: 'bg-bad', near: 'bg-warn', within: 'bg-accent' };
+
+interface BudgetBarProps {
+  readonly budget: Budget;
+  /** In a table: without marks of the alert levels. */
+  readonly isSmall?: boolean;
+}
+
+/** What is used and held of a limit, with a mark at the limit and at each alert level. */
+export function BudgetBar({ budget, isSmall = false }: BudgetBarProps) {
+  const { limit_credits: limit, used_credits: used, held_credits: held, alert_at } = budget;
+  const levels = isSmall ? [] : alert_at;
+  const whole = Math.max(1, limit, used + held, ...levels.map((level) => level * limit));
+  const place = (credits: number): string => `${String((100 * credits) / whole)}%`;
+  const fill = FILLS[nearnessOf(budget)];
+  return (
+    <div
+      role="img"
+      aria-label={texts.bar(wholePercent(budget), used, held, limit)}
+      className={classes('relative min-w-16', !isSmall && 'py-1.5')}
+    >
+      <div className={classes('flex overflow-hidden rounded-full bg-line', isSmall ? 'h-1.5' : 'h-3')}>
+        <div className={fill} style={{ width: place(limit === 0 ? whole : used) }} />
+        <div className={classes(fill, 'opacity-50')} style={{ width: place(held) }} />
+      </div>
+      {levels.map((level) => (
+        <div
+          key={level}
+          className="absolute inset-y-0 w-0.5 -translate-x-1/2 rounded bg-ink"
+          style={{ left: place(level * limit) }}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface KeyBudgetProps {
+  /** Of one key, the most used first. */
+  readonly budgets: readonly Budget[];
+}
+
+/** The first of a key's budgets, and how many others it has. */
+export function KeyBudget({ budgets }: KeyBudgetProps) {
+  const [nearest] = budgets;
+  if (nearest === undefined) return texts.ofKey.none;
+  const { used_credits, held_credits, limit_credits } = nearest;
+  return (
+    <span className="flex items-center gap-2">
+      <BudgetBar budget={nearest} isSmall />
+      {texts.ofKey.used(used_credits + held_credits, limit_credits)}
+      {budgets.length > 1 && <span className="text-soft">{texts.ofKey.more(budgets.length - 1)}</span>}
+    </span>
+  );
+}
