@@ -4,7 +4,14 @@ import { faultOf } from '../api/faults.ts';
 import { useTenantId } from '../api/session.ts';
 import { budgets as texts } from '../texts/budgets.ts';
 import { shell } from '../texts/shell.ts';
-import { nearestFirst, nearnessOf, scopeWords, wholePercent, type Budget, type KeyNames } from '../ui/budget.ts';
+import {
+  nearestFirst,
+  nearnessOf,
+  scopeWords,
+  wholePercent,
+  type Budget,
+  type KeyNames,
+} from '../ui/budget.ts';
 import { BudgetBar, NearnessBadge } from '../ui/budgetBar.tsx';
 import { ChangeBudget, EndBudget, MakeBudget } from '../ui/budgetForm.tsx';
 import { Button } from '../ui/button.tsx';
@@ -15,9 +22,7 @@ import { Empty, ProblemNote, Skeleton } from '../ui/states.tsx';
 import { CONTROL } from '../ui/style.ts';
 import { Credits, Time } from '../ui/values.tsx';
 
-type Doing =
-  | { readonly what: 'make' }
-  | { readonly what: 'change' | 'end'; readonly budget: Budget };
+type Doing = { readonly what: 'make' } | { readonly what: 'change' | 'end'; readonly budget: Budget };
 
 interface OneProps {
   readonly budget: Budget;
@@ -140,22 +145,19 @@ function BudgetCard({ budget, keys, onDo }: OneProps & { onDo: (doing: Doing) =>
         <div className="flex flex-wrap items-center gap-2">
           <NearnessBadge budget={budget} />
           <Badge>{texts.reached[budget.on_reached]}</Badge>
-          <Button
-            size="small"
-            look="quiet"
-            aria-label={`${texts.change.open}: ${name}`}
-            onClick={() => onDo({ what: 'change', budget })}
-          >
-            {texts.change.open}
-          </Button>
-          <Button
-            size="small"
-            look="quiet"
-            aria-label={`${texts.end.open}: ${name}`}
-            onClick={() => onDo({ what: 'end', budget })}
-          >
-            {texts.end.open}
-          </Button>
+          <span className="flex">
+            {(['change', 'end'] as const).map((what) => (
+              <Button
+                key={what}
+                size="small"
+                look="quiet"
+                aria-label={`${texts[what].open}: ${name}`}
+                onClick={() => onDo({ what, budget })}
+              >
+                {texts[what].open}
+              </Button>
+            ))}
+          </span>
         </div>
       </div>
       <BudgetBar budget={budget} />
@@ -173,7 +175,7 @@ function Counts({ items }: { items: readonly Budget[] }) {
     <Credits value={items.filter((one) => nearnessOf(one) === nearness).length} />
   );
   return (
-    <div className="grid grid-cols-1 gap-3 sm:grid-cols-3">
+    <div className="grid grid-cols-3 gap-2 sm:gap-3">
       <Stat name={stats.full} value={count('full')} say={stats.fullSay} />
       <Stat name={stats.near} value={count('near')} say={stats.nearSay} />
       <Stat name={stats.within} value={count('within')} say={stats.withinSay} />
@@ -243,7 +245,8 @@ const AGAIN_MS = 30_000;
 const useKeyNames = (tenant_id: string): KeyNames => {
   const { items } = usePages('listApiKeys', { path: { tenant_id } });
   return useMemo(
-    () => new Map((items ?? []).map(({ key_id, name, prefix, last4 }) => [key_id, name ?? `${prefix}…${last4}`])),
+    () =>
+      new Map((items ?? []).map(({ key_id, name, prefix, last4 }) => [key_id, name ?? `${prefix}…${last4}`])),
     [items],
   );
 };

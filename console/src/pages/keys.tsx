@@ -161,7 +161,7 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     value: ({ name }) => name,
     show: ({ name, erased_at }) =>
       name ?? <span className="text-soft">{erased_at === null ? texts.unnamed : texts.erased}</span>,
-    share: 1.6,
+    share: 1.3,
   },
   {
     id: 'key',
@@ -203,7 +203,7 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     value: ({ expires_at }) => expires_at,
     show: ({ expires_at }) => <Time at={expires_at} />,
     isWhole: true,
-    share: 1.55,
+    share: 0.7,
   },
   {
     id: 'budget',
@@ -211,7 +211,7 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     value: (key) => budgetsOf(key, actions.budgets)[0]?.limit_credits,
     show: (key) => <BudgetAction item={key} {...actions} />,
     isWhole: true,
-    share: 1.5,
+    share: 1.2,
   },
   {
     id: 'actions',

@@ -46,17 +46,6 @@ export const scopeWords = ({ scope }: Pick<Budget, 'scope'>, keys: KeyNames): st
   return tag === undefined ? scopes.whole : scopes.tag(tag.name, tag.value);
 };
 
-/** Most credits of one movement, which a limit may be. */
-const LIMIT_MAX = 1_000_000_000_000;
-const GROUPED = /^(?:\d+|\d{1,3}(?:[, ]\d{3})+)$/;
-
-/** "50,000" as a whole number of credits; undefined: it is none that a limit may be. */
-export const creditsIn = (text: string): number | undefined => {
-  const typed = text.trim();
-  const credits = Number(typed.replace(/[, ]/g, ''));
-  return GROUPED.test(typed) && credits <= LIMIT_MAX ? credits : undefined;
-};
-
 const LEVELS_MAX = 20;
 const LEVEL = /^\d{1,4}(?:\.\d)?$/;
 

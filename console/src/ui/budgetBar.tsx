@@ -11,18 +11,11 @@ export function NearnessBadge({ budget }: { budget: Budget }) {
   return <Badge tone={TONES[nearness]}>{texts.states[nearness]}</Badge>;
 }
 
-const FILLS: Readonly<Record<Nearness, string>> = { full: 'bg-bad', near: 'bg-warn', within: 'bg-accent' };
-
-interface BudgetBarProps {
-  readonly budget: Budget;
-  /** In a table: without marks of the alert levels. */
-  readonly isSmall?: boolean;
-}
+const FILLS: Readonly<Record<Nearness, string>> = { full: 'bg-bad', near: 'bg-chart-3', within: 'bg-accent' };
 
 /** What is used and held of a limit, with a mark at the limit and at each alert level. */
-export function BudgetBar({ budget, isSmall = false }: BudgetBarProps) {
-  const { limit_credits: limit, used_credits: used, held_credits: held, alert_at } = budget;
-  const levels = isSmall ? [] : alert_at;
+export function BudgetBar({ budget }: { budget: Budget }) {
+  const { limit_credits: limit, used_credits: used, held_credits: held, alert_at: levels } = budget;
   const whole = Math.max(1, limit, used + held, ...levels.map((level) => level * limit));
   const place = (credits: number): string => `${String((100 * credits) / whole)}%`;
   const fill = FILLS[nearnessOf(budget)];
@@ -30,9 +23,9 @@ export function BudgetBar({ budget, isSmall = false }: BudgetBarProps) {
     <div
       role="img"
       aria-label={texts.bar(wholePercent(budget), used, held, limit)}
-      className={classes('relative min-w-16', !isSmall && 'py-1.5')}
+      className="relative py-1.5"
     >
-      <div className={classes('flex overflow-hidden rounded-full bg-line', isSmall ? 'h-1.5' : 'h-3')}>
+      <div className="flex h-3 overflow-hidden rounded-full bg-line">
         <div className={fill} style={{ width: place(limit === 0 ? whole : used) }} />
         <div className={classes(fill, 'opacity-50')} style={{ width: place(held) }} />
       </div>
@@ -47,6 +40,8 @@ export function BudgetBar({ budget, isSmall = false }: BudgetBarProps) {
   );
 }
 
+const INKS: Readonly<Record<Nearness, string>> = { full: 'text-bad', near: 'text-warn', within: 'text-ink' };
+
 interface KeyBudgetProps {
   /** Of one key, the most used first. */
   readonly budgets: readonly Budget[];
@@ -58,10 +53,9 @@ export function KeyBudget({ budgets }: KeyBudgetProps) {
   if (nearest === undefined) return texts.ofKey.none;
   const { used_credits, held_credits, limit_credits } = nearest;
   return (
-    <span className="flex items-center gap-2">
-      <BudgetBar budget={nearest} isSmall />
+    <span className={INKS[nearnessOf(nearest)]}>
       {texts.ofKey.used(used_credits + held_credits, limit_credits)}
-      {budgets.length > 1 && <span className="text-soft">{texts.ofKey.more(budgets.length - 1)}</span>}
+      {budgets.length > 1 && <span className="ml-1 text-soft">{texts.ofKey.more(budgets.length - 1)}</span>}
     </span>
   );
 }

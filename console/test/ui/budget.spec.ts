@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { holds } from '../../../engine/test/support/properties.ts';
 import {
-  creditsIn,
   levelsIn,
   levelsText,
   nearestFirst,
@@ -75,17 +74,6 @@ describe('budgets on a page', () => {
 });
 
 describe('what is typed into the form of a budget', () => {
-  it('is a limit in credits, with or without groups, up to the most that the API takes', () => {
-    const typed = ['0', ' 50,000 ', '50 000', '1000000000000', '1000000000001', '5,00', '-1', '1.5', ''];
-    expect(typed.map(creditsIn)).to.deep.equal([
-      0,
-      50_000,
-      50_000,
-      1_000_000_000_000,
-      ...Array.from({ length: 5 }, () => undefined),
-    ]);
-  });
-
   it('are alert levels in any order, each once', () => {
     expect(levelsIn('100, 80 %;50')).to.deep.equal([0.5, 0.8, 1]);
     expect(levelsIn('80,80')).to.deep.equal([0.8]);

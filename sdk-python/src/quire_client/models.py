@@ -7945,7 +7945,7 @@ class TopUp(TypedDict):
     threshold_credits: int | None
     """Credits are bought while the balance is below this."""
     credits: int | None
-    """Credits of the sale that are taken back; left out: computed from the amount."""
+    """Bought at a time."""
     currency: str | None
     """ISO 4217, three capital letters."""
     monthly_credits_max: int | None
@@ -7959,7 +7959,7 @@ class TopUp(TypedDict):
     balance_credits: int
     """Whole credits."""
     updated_at: str | None
-    """When the limits were set; null while the defaults hold."""
+    """When it was set last; null: never."""
     updated_by: str | None
     """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
     person who signed in was erased with the tenant.

@@ -13094,7 +13094,7 @@ export type TopUp = {
      */
     threshold_credits: number | null;
     /**
-     * Credits of the sale that are taken back; left out: computed from the amount.
+     * Bought at a time.
      */
     credits: number | null;
     /**
@@ -13122,7 +13122,7 @@ export type TopUp = {
      */
     balance_credits: number;
     /**
-     * When the limits were set; null while the defaults hold.
+     * When it was set last; null: never.
      */
     updated_at: string | null;
     /**

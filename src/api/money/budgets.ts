@@ -182,7 +182,12 @@ const budgetParams = z.object({
   budget_id: plainText(1, 128).meta({ description: 'ID of the budget.' }),
 });
 
-const refusalShown = ({ project_id, task_id, api_key_id, ...refusal }: Refusal): z.input<typeof refusalOut> => ({
+const refusalShown = ({
+  project_id,
+  task_id,
+  api_key_id,
+  ...refusal
+}: Refusal): z.input<typeof refusalOut> => ({
   ...refusal,
   project_id: project_id ?? null,
   task_id: task_id ?? null,

@@ -85,7 +85,9 @@ describe('/v1/billing/budgets', () => {
       used_credits: 5_000,
       held_credits: 0,
     });
-    expect((await change(`${tenant}/${id}`, { limit_credits: 8_000 })).body).to.deep.include({ refusals: [] });
+    expect((await change(`${tenant}/${id}`, { limit_credits: 8_000 })).body).to.deep.include({
+      refusals: [],
+    });
   });
 
   it('lets more pass once it is raised, and everything once it is removed', async () => {

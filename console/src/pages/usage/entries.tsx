@@ -21,7 +21,7 @@ interface Between {
 }
 
 /** The days that lists are about; they stand in the address. */
-const useBetween = (): Between => {
+export const useBetween = (): Between => {
   const [from] = useAddressValue('from');
   const [to] = useAddressValue('to');
   return { from, to };
@@ -43,7 +43,7 @@ function DayInput({ name, label }: { name: 'from' | 'to'; label: string }) {
 }
 
 /** Chooses the first and the last day (UTC) of what is listed. */
-function DayFilters() {
+export function DayFilters() {
   const { from, to } = useBetween();
   const [, keepFrom] = useAddressValue('from');
   const [, keepTo] = useAddressValue('to');

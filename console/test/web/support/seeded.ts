@@ -110,10 +110,17 @@ const setBudgets = async ({ admin, url }: Pick<World, 'admin' | 'url'>, tenant_i
     body: { ...body, name: 'Night batch', scope: { key_id }, limit_credits: 6_500, alert_at: [0.5, 0.75, 1] },
   });
   await admin.api.createBudget({
-    body: { ...body, name: 'Team claims', scope: team, period: 'week', on_reached: 'notify', limit_credits: 500 },
+    body: {
+      ...body,
+      name: 'Team claims',
+      scope: team,
+      period: 'week',
+      on_reached: 'notify',
+      limit_credits: 500,
+    },
   });
   const night = new Quire({ url, key, tenant: tenant_id });
-  await night.api.chargeExamples({ body: { tenant_id, idempotency_key: 'one' } });
+  await night.api.chargeExamples({ body: { tenant_id, idempotency_key: 'one', tags: { team: 'night' } } });
   await night.api.chargeExamples({ body: { tenant_id, idempotency_key: 'two' } }).catch(() => undefined);
 };
 
@@ -138,9 +145,9 @@ export const seed = async (world: World): Promise<Seeded> => {
   await tenant('brindlemere', 1_000);
   const schema = await invoiceSchema();
   const pdf = await fixture('invoice.pdf');
-  await quire.extract({ file: pdf, schema });
+  await quire.extract({ file: pdf, schema, tags: '{"team":"claims","stage":"live"}' });
   const number = { type: 'object', properties: { invoice_number: { type: 'string' } } };
-  await quire.extract({ file: new File([LONG], 'long.txt'), schema: number });
+  await quire.extract({ file: new File([LONG], 'long.txt'), schema: number, tags: '{"team":"legal"}' });
   const body = { tenant_id, name: 'Invoices', schema };
   const { config_id } = await admin.api.publishConfig({ body });
   await admin.api.publishConfig({ body: { ...body, config_id, schema: { ...schema, title: 'Invoice' } } });
@@ -183,6 +190,8 @@ export const PAGES: readonly PageSeen[] = [
     review: ({ reviews }) => `/reviews/${reviews.values}`,
     'review-rows': ({ reviews }) => `/reviews/${reviews.rows}`,
     usage: '/usage',
+    'usage-groups': '/usage?tab=groups&by=day,tag:team,key',
+    'usage-top-up': '/usage?tab=top-up',
     budgets: '/budgets',
     statements: '/statements',
     statement: ({ tenantId }) => `/statements/${tenantId}/${thisMonth()}`,
