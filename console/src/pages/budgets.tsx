@@ -44,7 +44,7 @@ const askedBy = ({ api_key_id, project_id, task_id }: Refusal, keys: KeyNames): 
 /** The latest work that did not fit, and how the budget stood then. */
 function Refusals({ budget, keys }: OneProps) {
   const { refusals } = budget;
-  const { title, why, stood } = texts.refusals;
+  const { title, why } = texts.refusals;
   if (refusals.length === 0) return null;
   return (
     <details>
@@ -54,9 +54,7 @@ function Refusals({ budget, keys }: OneProps) {
           const { limit_credits: limit, used_credits: used, held_credits: held } = one;
           return (
             <li key={`${one.operation_id} ${one.refused_at}`} className="py-1.5">
-              <p>
-                {why(one.required_credits, limit - used - held)} {stood(used, held, limit)}
-              </p>
+              <p>{why(one.required_credits, limit - used - held, texts.stood(used, held, limit))}</p>
               <p className="text-[13px] break-words text-soft">
                 <Time at={one.refused_at} />
                 {`, ${askedBy(one, keys)}`}

@@ -44,8 +44,9 @@ export const budgets = {
     task: (id: string) => `Task ${isolated(id)}`,
     tag: (name: string, value: string) => `Tag ${isolated(`${name}: ${value}`)}`,
   },
-  bar: (share: string, used: number, held: number, limit: number) =>
-    `${share} of the limit: ${credits(used)} used and ${credits(held)} held of ${credits(limit)} credits`,
+  bar: (share: string, stood: string) => `${share} of the limit: ${stood} credits`,
+  stood: (used: number, held: number, limit: number) =>
+    `${credits(used)} used and ${credits(held)} held of ${credits(limit)}`,
   used: 'used',
   held: 'held',
   left: 'left',
@@ -61,10 +62,8 @@ export const budgets = {
   parent: (limit: number) => `Limit of all work in the same period: ${credits(limit)} credits.`,
   refusals: {
     title: (count: number) => `Latest refusals in this period (${String(count)})`,
-    why: (required: number, left: number) =>
-      `${credits(required)} credits were required, ${credits(Math.max(0, left))} were left: `,
-    stood: (used: number, held: number, limit: number) =>
-      `${credits(used)} used and ${credits(held)} held of ${credits(limit)}.`,
+    why: (required: number, left: number, stood: string) =>
+      `${credits(required)} credits were required, ${credits(Math.max(0, left))} were left: ${stood}.`,
     key: (name: string) => `Key ${isolated(name)}`,
     project: (id: string) => `Project ${isolated(id)}`,
     task: (id: string) => `Task ${isolated(id)}`,
@@ -80,7 +79,9 @@ export const budgets = {
   change: {
     open: 'Change',
     title: (name: string) => `Change the budget ${isolated(name)}`,
-    say: 'Credits that were counted stay counted. To change what is limited or its period, end this budget and set another.',
+    say:
+      'Credits that were counted stay counted. To change what is limited or its period, end this budget and set ' +
+      'another.',
     submit: 'Save',
     done: 'The budget was changed.',
   },

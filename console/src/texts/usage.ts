@@ -2,6 +2,14 @@ import { isolated } from './shell.ts';
 
 const counted = (credits: number): string => `${credits.toLocaleString('en')} credits`;
 
+/** Figures of a consent, as they are typed; `price` is left out where there is none. */
+interface Agreed {
+  readonly credits: string;
+  readonly threshold: string;
+  readonly most: string;
+  readonly price: string | undefined;
+}
+
 /** Words of the page "Usage and balance". */
 export const usage = {
   title: 'Usage and balance',
@@ -107,7 +115,7 @@ export const usage = {
     tagFilter: 'Tag, as name:value',
     allKeys: 'All keys',
     list: 'Usage by group',
-    none: '–',
+    none: 'None',
     further: 'Further values',
     others: 'Others',
     credits: 'Credits',
@@ -116,7 +124,7 @@ export const usage = {
     chart: (group: string | undefined, zone: string) =>
       `Credits by day${group === undefined ? '' : ` and ${group.toLowerCase()}`}, days of ${zone}`,
     atLimit: (names: readonly string[]) =>
-      `${names.join(', ')}: has more than 10,000 values. Work with further ones is counted in one row, “Further values”.`,
+      `${names.join(', ')}: more than 10,000 values. Work with further ones is in one row, “Further values”.`,
   },
   topUp: {
     title: 'Automatic top-ups',
@@ -139,16 +147,17 @@ export const usage = {
     notDue: (credits: number) => `A top-up is due after ${counted(credits)} more are used.`,
     last: 'Last purchase',
     attempts:
-      'A top-up that succeeds is a purchase. After a decline the payment process tries again after 1, 6 and 24 hours, ' +
-      'then stops until the consent is given anew; its log has each attempt.',
+      'A top-up that succeeds is a purchase. After a decline the payment process tries again after 1, 6 and 24 ' +
+      'hours, then stops until the consent is given anew; its log has each attempt.',
     change: 'Consent and limits',
     price: (amount: string, currency: string, tax: 'exclusive' | 'inclusive') =>
       `${amount} ${currency}${tax === 'inclusive' ? ', VAT included,' : ''} at today’s price`,
-    agree: (said: { credits: string; threshold: string; most: string; price: string | undefined }) =>
-      `The payer agrees that ${said.credits === '' ? '…' : said.credits} credits` +
-      `${said.price === undefined ? '' : ` (${said.price})`} are bought and charged without asking again, whenever the ` +
-      `balance is below ${said.threshold === '' ? '…' : said.threshold} credits, up to ` +
-      `${said.most === '' ? '…' : said.most} credits in a calendar month. The consent can be withdrawn at any time.`,
+    noPrice: (currency: string) =>
+      `The price list has no price in ${currency}: top-ups are not charged until it has one.`,
+    agree: ({ credits, threshold, most, price }: Agreed) =>
+      `The payer agrees that ${credits || '…'} credits${price === undefined ? '' : ` (${price})`} are bought and ` +
+      `charged without asking again, whenever the balance is below ${threshold || '…'} credits, up to ` +
+      `${most || '…'} credits in a calendar month. The consent can be withdrawn at any time.`,
     give: 'Give the consent',
     save: 'Save and agree again',
     withdraw: 'Withdraw the consent',

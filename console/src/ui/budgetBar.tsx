@@ -22,7 +22,7 @@ export function BudgetBar({ budget }: { budget: Budget }) {
   return (
     <div
       role="img"
-      aria-label={texts.bar(wholePercent(budget), used, held, limit)}
+      aria-label={texts.bar(wholePercent(budget), texts.stood(used, held, limit))}
       className="relative py-1.5"
     >
       <div className="flex h-3 overflow-hidden rounded-full bg-line">

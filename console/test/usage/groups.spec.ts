@@ -56,7 +56,7 @@ describe('the groups of usage', () => {
     expect(groupText(row({ api_key_id: 'key_1' }), 'key', keys)).to.equal('web');
     expect(groupText(row({ api_key_id: 'key_2' }), 'key', keys)).to.equal('key_2');
     expect(groupText(row({ tags: { team: 'claims' } }), 'tag:team', keys)).to.equal('claims');
-    expect(groupText(row({ tags: { team: null } }), 'tag:team', keys)).to.equal('–');
+    expect(groupText(row({ tags: { team: null } }), 'tag:team', keys)).to.equal('None');
     expect(groupText(row({ tags: { team: null }, rest_of: ['team'] }), 'tag:team', keys)).to.equal(
       'Further values',
     );

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { Quire } from '../../../sdk/src/index.ts';
+import { isProblem, Quire } from '../../../sdk/src/index.ts';
 import { axeFindings } from './support/axe.ts';
 import { faults } from './support/browser.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -133,13 +133,12 @@ describe('budgets', () => {
     await own.getByRole('button', { name: /^Budget of .robot.$/ }).click();
     await own.getByLabel('Limit in credits').fill('9000');
     await own.getByRole('button', { name: 'Save' }).click();
-    const { detail } = await new Quire({ url: world.url, key: robot.key, tenant: tenant_id }).api
+    const told = await new Quire({ url: world.url, key: robot.key, tenant: tenant_id }).api
       .changeBudget({ path: { tenant_id, budget_id: made!.budget_id }, body: { limit_credits: 9_000 } })
-      .then(
-        () => ({ detail: undefined }),
-        (error: { problem: { detail: string } }) => error.problem,
-      );
-    await own.getByRole('dialog').getByText(String(detail)).waitFor();
+      .catch((error: unknown) => error);
+    if (!isProblem(told, 'budget_read_only'))
+      throw new Error('the key raised its own budget without a parent');
+    await own.getByRole('dialog').getByText(told.problem.detail).waitFor();
     await page.getByRole('button', { name: /^Budget of .robot.$/ }).click();
     await page.getByLabel('Limit in credits').fill('9000');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -48,16 +48,19 @@ export const offeredGroups = (tags: readonly string[], chosen: readonly string[]
 
 type Names = ReadonlyMap<string, string>;
 
+const VALUES: Readonly<Record<Plain, (row: PivotRow, keys: Names) => string | null>> = {
+  day: ({ day }) => day,
+  operation: ({ operation }) => operation && operation.replaceAll('_', ' '),
+  project: ({ project_id }) => project_id,
+  task: ({ task_id }) => task_id,
+  key: ({ api_key_id }, keys) => api_key_id && (keys.get(api_key_id) ?? api_key_id),
+};
+
 /** What a row says of a group, in words; keys by their names. */
 export const groupText = (row: PivotRow, group: string, keys: Names): string => {
-  const { none } = texts;
-  if (group === 'day') return row.day ?? none;
-  if (group === 'operation') return row.operation?.replaceAll('_', ' ') ?? none;
-  if (group === 'project') return row.project_id ?? none;
-  if (group === 'task') return row.task_id ?? none;
-  if (group === 'key') return row.api_key_id === null ? none : (keys.get(row.api_key_id) ?? row.api_key_id);
+  if (isPlain(group)) return VALUES[group](row, keys) ?? texts.none;
   const name = group.slice(TAG.length);
-  return row.tags[name] ?? (row.rest_of.includes(name) ? texts.further : none);
+  return row.tags[name] ?? (row.rest_of.includes(name) ? texts.further : texts.none);
 };
 
 /** What tells a row from the others. */
@@ -89,6 +92,25 @@ const REST = 'rest';
 /** Series of a chart: the colours are six, and the last one is of all others. */
 const SERIES_MAX = 5;
 
+interface Sum {
+  readonly id: string;
+  readonly name: string;
+  credits: number;
+}
+
+/** Credits by the values of a group, those with most first. */
+const sumsOf = (items: readonly PivotRow[], group: string | undefined, keys: Names): readonly Sum[] => {
+  const sums = new Map<string, Sum>();
+  for (const row of items) {
+    const id = seriesOf(row, group);
+    const name = group === undefined ? texts.credits : groupText(row, group, keys);
+    const sum = sums.get(id) ?? { id, name, credits: 0 };
+    sum.credits += row.credits;
+    sums.set(id, sum);
+  }
+  return [...sums.values()].filter(({ credits }) => credits > 0).sort((a, b) => b.credits - a.credits);
+};
+
 /**
  * Credits by day and by the values of a group, those with most credits first; others are one series. `group`
  * undefined: one series.
@@ -98,26 +120,17 @@ export const chartOf = (
   group: string | undefined,
   keys: Names,
 ): Chart => {
-  const sums = new Map<string, { readonly name: string; credits: number }>();
-  for (const row of pivot.items) {
-    const name = group === undefined ? texts.credits : groupText(row, group, keys);
-    const sum = sums.get(seriesOf(row, group)) ?? { name, credits: 0 };
-    sum.credits += row.credits;
-    sums.set(seriesOf(row, group), sum);
-  }
-  const values = [...sums]
-    .filter(([, { credits }]) => credits > 0)
-    .sort(([, a], [, b]) => b.credits - a.credits);
-  const shown = values.slice(0, SERIES_MAX);
+  const sums = sumsOf(pivot.items, group, keys);
+  const shown = sums.slice(0, SERIES_MAX);
   // A chart takes a dot in an ID for a member of a member.
-  const ids = new Map(shown.map(([value], at) => [value, `s${String(at)}`]));
+  const ids = new Map(shown.map(({ id }, at) => [id, `s${String(at)}`]));
   const byDay = new Map(daysOf(pivot).map((day): [string, Record<string, number>] => [day, {}]));
   for (const row of pivot.items) {
     const day = byDay.get(row.day ?? '');
     const id = ids.get(seriesOf(row, group)) ?? REST;
     if (day !== undefined && row.credits > 0) day[id] = (day[id] ?? 0) + row.credits;
   }
-  const series = shown.map(([value, { name }]) => ({ id: ids.get(value) ?? REST, name }));
-  if (values.length > SERIES_MAX) series.push({ id: REST, name: texts.others });
-  return { days: [...byDay].map(([day, ofDay]) => ({ day, values: ofDay })), series };
+  const series = shown.map(({ id, name }) => ({ id: ids.get(id) ?? REST, name }));
+  if (sums.length > SERIES_MAX) series.push({ id: REST, name: texts.others });
+  return { days: [...byDay].map(([day, values]) => ({ day, values })), series };
 };

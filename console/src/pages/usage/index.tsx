@@ -76,11 +76,20 @@ function Balance({ info, line }: { info: TenantInfo; line: LowLine }) {
 
 const LEDGER = { id: 'ledger', name: texts.tabs.ledger, content: <LedgerEntries /> };
 
-function Parts() {
+function Parts({ line }: { line: LowLine }) {
   const { session } = useActing();
   const [tab, choose] = useAddressValue('tab');
   const tabs = [
-    { id: 'usage', name: texts.tabs.usage, content: <UsageEntries /> },
+    {
+      id: 'usage',
+      name: texts.tabs.usage,
+      content: (
+        <div className="flex flex-col gap-4">
+          <UsageCharts line={line} />
+          <UsageEntries />
+        </div>
+      ),
+    },
     { id: 'groups', name: texts.tabs.groups, content: <UsagePivot /> },
     ...(session.role === 'admin' ? [LEDGER] : []),
     { id: 'grants', name: texts.tabs.grants, content: <Grants /> },
@@ -111,8 +120,7 @@ function OfTenant() {
       {data !== undefined && (
         <>
           <Balance info={data} line={line} />
-          <UsageCharts line={line} />
-          <Parts />
+          <Parts line={line} />
         </>
       )}
     </div>

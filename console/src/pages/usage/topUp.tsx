@@ -5,14 +5,13 @@ import { useFormContext, useWatch } from 'react-hook-form';
 import { toast } from 'sonner';
 import { z } from 'zod';
 import { useChange, usePages, useRead } from '../../api/connection.ts';
-import { faultOf } from '../../api/faults.ts';
 import { useActing, useTenantId } from '../../api/session.ts';
 import { usage } from '../../texts/usage.ts';
 import { Button } from '../../ui/button.tsx';
 import { Badge, Card } from '../../ui/card.tsx';
 import { creditsIn, majorText, priceOf, shortText } from '../../ui/decimal.ts';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
-import { Empty, ProblemNote, Skeleton } from '../../ui/states.tsx';
+import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { Credits, groupedText, Money, Time } from '../../ui/values.tsx';
 
 const { topUp: texts } = usage;
@@ -144,6 +143,9 @@ function Consent({ prices }: { prices: Prices }) {
         />
         <span>{texts.agree({ credits, threshold, most, price })}</span>
       </label>
+      {bought !== undefined && price === undefined && (
+        <p className="text-[13px] text-warn">{texts.noPrice(currency)}</p>
+      )}
       {error !== undefined && (
         <p role="alert" className="text-[13px] text-bad">
           {error.message}
@@ -235,20 +237,12 @@ function SettingForm({ set, prices }: FormProps) {
   );
 }
 
-/** Top-ups: the payer's consent, its figures, and what became of it. */
-export function TopUps() {
-  const tenant_id = useTenantId();
+/** The consent, what became of it, and the form. */
+function Parts({ set, prices }: FormProps) {
   const { session } = useActing();
-  const { data, error, refetch } = useRead('getTopUp', { path: { tenant_id } });
-  const prices = useRead('getCreditPrices');
-  if (error !== null && faultOf(error).code === 'tenant_not_found')
-    return <Empty title={usage.newTenant.title} say={usage.newTenant.say} />;
-  if (error !== null || prices.error !== null)
-    return <ProblemNote error={error ?? prices.error} onRetry={() => void refetch()} />;
-  if (data === undefined || prices.data === undefined) return <Skeleton lines={6} className="h-8" />;
-  const state = data.updated_at === null ? 'never' : data.active ? 'on' : 'off';
+  const state = set.active ? 'on' : set.updated_at === null ? 'never' : 'off';
   // Who pays is an operator's to say, and so is a consent that was taken back.
-  const mayGive = session.role === 'admin' || data.active;
+  const mayGive = session.role === 'admin' || set.active;
   return (
     <div className="grid items-start gap-4 xl:grid-cols-2">
       <div className="flex min-w-0 flex-col gap-4">
@@ -257,7 +251,7 @@ export function TopUps() {
           actions={<Badge tone={state === 'on' ? 'good' : 'neutral'}>{texts.states[state]}</Badge>}
         >
           <div className="flex flex-col gap-3">
-            <Setting set={data} />
+            <Setting set={set} />
           </div>
         </Card>
         <Card title={texts.last}>
@@ -267,11 +261,22 @@ export function TopUps() {
       </div>
       <Card title={texts.change}>
         {mayGive ? (
-          <SettingForm set={data} prices={prices.data.entries} />
+          <SettingForm set={set} prices={prices} />
         ) : (
           <p className="text-soft">{texts.askOperator}</p>
         )}
       </Card>
     </div>
   );
+}
+
+/** Top-ups: the payer's consent, its figures, and what became of it. */
+export function TopUps() {
+  const tenant_id = useTenantId();
+  const set = useRead('getTopUp', { path: { tenant_id } });
+  const prices = useRead('getCreditPrices');
+  const broken = [set, prices].find(({ error }) => error !== null);
+  if (broken !== undefined) return <ProblemNote error={broken.error} onRetry={() => void broken.refetch()} />;
+  if (set.data === undefined || prices.data === undefined) return <Skeleton lines={6} className="h-8" />;
+  return <Parts set={set.data} prices={prices.data.entries} />;
 }

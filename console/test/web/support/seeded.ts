@@ -160,6 +160,9 @@ export const seed = async (world: World): Promise<Seeded> => {
   };
   await measure(world, quire, tenant_id);
   await setBudgets(world, tenant_id);
+  const figures = { threshold_credits: 100_000, credits: 50_000, monthly_credits_max: 200_000 };
+  const named = { currency: 'USD', payer: 'cus_3QK9', payment_method: 'pm_3QK9' };
+  await admin.api.setTopUp({ path: { tenant_id }, body: { active: true, ...figures, ...named } });
   return { tenantId: tenant_id, key, saleId, reviews };
 };
 
