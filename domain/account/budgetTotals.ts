@@ -6,6 +6,7 @@ import {
   type BudgetScope,
   type BudgetSet,
   REFUSALS_KEPT_MAX,
+  REFUSALS_SHOWN_MAX,
 } from './budgetMessages.ts';
 
 /** A level of a budget: reached once use and holds are so many credits. */
@@ -28,8 +29,10 @@ export interface BudgetState {
   readonly levels: readonly Level[];
   /** Levels that were reached in this period. */
   readonly alerted: readonly number[];
-  /** The work that was refused in this period, as far as the log says it; the oldest first. */
-  readonly refused: readonly Refusal[];
+  /** The work that was refused in this period, as far as the log says it. */
+  readonly refused: readonly string[];
+  /** The latest of them, the oldest first. */
+  readonly refusals: readonly Refusal[];
 }
 
 /** Work that a budget refused, and how it stood then. */
@@ -90,7 +93,7 @@ const periodOf = ({ period, time_zone }: BudgetSet, at: string): Period => {
 export const budgetAt = (state: BudgetState, at: string): BudgetState =>
   state.resets_at === null || at < state.resets_at
     ? state
-    : { ...state, ...periodOf(state.budget, at), used: NO_CREDITS, alerted: [], refused: [] };
+    : { ...state, ...periodOf(state.budget, at), used: NO_CREDITS, alerted: [], refused: [], refusals: [] };
 
 type Amount = Scoped & { readonly credits: Credits };
 
@@ -121,11 +124,17 @@ export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits
   const levels = data.alert_at.map((level) => levelOf(level, data.limit_credits));
   const before = budgetIn(budgets, data.budget_id);
   if (before !== undefined) {
-    const now: BudgetState = { ...budgetAt(before, data.set_at), budget: data, levels, refused: [] };
+    const now: BudgetState = {
+      ...budgetAt(before, data.set_at),
+      budget: data,
+      levels,
+      refused: [],
+      refusals: [],
+    };
     return budgets.map((one) => (one === before ? now : one));
   }
   const made: BudgetState = {
-    ...{ budget: data, created_at: data.set_at, levels, alerted: [], refused: [] },
+    ...{ budget: data, created_at: data.set_at, levels, alerted: [], refused: [], refusals: [] },
     ...periodOf(data, data.set_at),
     ...{ used: NO_CREDITS, held: held() },
   };
@@ -157,7 +166,7 @@ export const refusedName = (of: Pick<BudgetReached, 'operation_id' | 'idempotenc
 
 /** Whether the log says already that a budget refused this work, or enough of others in its period. */
 export const isToldRefused = ({ refused }: BudgetState, name: string): boolean =>
-  refused.length >= REFUSALS_KEPT_MAX || refused.some((one) => refusedName(one) === name);
+  refused.length >= REFUSALS_KEPT_MAX || refused.includes(name);
 
 /** What is kept of a refusal: tags may be many, and the log has them. */
 const refusalOf = (data: BudgetReached): Refusal => {
@@ -169,7 +178,8 @@ const refusalOf = (data: BudgetReached): Refusal => {
 export const budgetRefusalTold = (budgets: Budgets, data: BudgetReached): Budgets =>
   told(budgets, { id: data.budget_id, at: data.refused_at }, (one) => ({
     ...one,
-    refused: [...one.refused, refusalOf(data)],
+    refused: [...one.refused, refusedName(data)],
+    refusals: [...one.refusals, refusalOf(data)].slice(-REFUSALS_SHOWN_MAX),
   }));
 
 /** Credits that a budget has left, below 0 where more was held or burned before it was as small as it is. */

@@ -80,6 +80,7 @@ export const usage = {
     balance: 'Balance after',
     project: 'Project',
     task: 'Task',
+    tags: 'Tags',
     document: 'Document',
     receipt: 'Receipt or note',
     amount: 'Amount',

@@ -7,6 +7,7 @@ import {
   LEVELS_MAX,
   onReached,
   REFUSALS_KEPT_MAX,
+  REFUSALS_SHOWN_MAX,
 } from '../../../domain/account/budgetMessages.ts';
 import { parentOf } from '../../../domain/account/budgets.ts';
 import { budgetAt, budgetIn, type BudgetState, type Refusal } from '../../../domain/account/budgetTotals.ts';
@@ -121,9 +122,6 @@ const parentOut = z.strictObject({ budget_id: z.string(), limit_credits: credits
     'The least budget of the whole tenant that refuses, and has the same period in the same time zone; null: none.',
 });
 
-/** Refusals that an answer has of each budget: 500 budgets with more would be an answer of megabytes. */
-const REFUSALS_SHOWN = 5;
-
 const refusalOut = z
   .strictObject({
     refused_at: instantOut,
@@ -159,7 +157,7 @@ const budgetOut = z
     parent: parentOut,
     refusals: z.array(refusalOut).meta({
       description:
-        `Work that it refused in this period, the newest first, at most ${String(REFUSALS_SHOWN)}. The log has the ` +
+        `Work that it refused in this period, the newest first, at most ${String(REFUSALS_SHOWN_MAX)}. The log has the ` +
         `first ${String(REFUSALS_KEPT_MAX)} of a period, each work once; a change of the budget begins anew.`,
     }),
     created_at: instantOut.meta({ description: 'Work counts from here on.' }),
@@ -196,7 +194,7 @@ const refusalShown = ({
 
 /** A budget as it stands at a time. */
 const shown = (account: AccountState, state: BudgetState, now: string): z.input<typeof budgetOut> => {
-  const { budget, used, held, alerted, refused, period_start, resets_at, created_at } = budgetAt(state, now);
+  const { budget, used, held, alerted, refusals, period_start, resets_at, created_at } = budgetAt(state, now);
   const { budget_id, name, scope, period, time_zone, limit_credits, on_reached, alert_at, set_at } = budget;
   const parent = parentOf(account, budget);
   return {
@@ -205,7 +203,7 @@ const shown = (account: AccountState, state: BudgetState, now: string): z.input<
     ...{ left_credits: limit_credits - used - held, alerted: [...alerted], period_start, resets_at },
     parent:
       parent === undefined ? null : { budget_id: parent.budget_id, limit_credits: parent.limit_credits },
-    refusals: refused.slice(-REFUSALS_SHOWN).toReversed().map(refusalShown),
+    refusals: refusals.toReversed().map(refusalShown),
     ...{ created_at, updated_at: set_at },
   };
 };

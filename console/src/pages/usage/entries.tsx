@@ -68,6 +68,12 @@ const { columns: names } = texts;
 
 type Entry = Omit<Used, 'kind'> & { readonly kind: keyof typeof texts.kinds };
 
+/** "stage: live, team: claims"; undefined: none. */
+const tagWords = (tags: Entry['tags']): string | undefined =>
+  Object.entries(tags)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(', ') || undefined;
+
 const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   {
     id: 'time',
@@ -118,6 +124,7 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   },
   { id: 'project', name: names.project, value: ({ project_id }) => project_id },
   { id: 'task', name: names.task, value: ({ task_id }) => task_id },
+  { id: 'tags', name: names.tags, value: ({ tags }) => tagWords(tags), share: 1.4 },
   { id: 'document', name: names.document, value: ({ document_id }) => document_id, share: 1.4 },
 ];
 
