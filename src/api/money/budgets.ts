@@ -157,8 +157,8 @@ const budgetOut = z
     parent: parentOut,
     refusals: z.array(refusalOut).meta({
       description:
-        `Work that it refused in this period, the newest first, at most ${String(REFUSALS_SHOWN_MAX)}. The log has the ` +
-        `first ${String(REFUSALS_KEPT_MAX)} of a period, each work once; a change of the budget begins anew.`,
+        `Work that it refused in this period, the newest first, at most ${String(REFUSALS_SHOWN_MAX)}. The log has ` +
+        `the first ${String(REFUSALS_KEPT_MAX)} of a period, each work once; a change of the budget begins anew.`,
     }),
     created_at: instantOut.meta({ description: 'Work counts from here on.' }),
     updated_at: instantOut,
