@@ -1,6 +1,6 @@
 import type { Api } from '@quire/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useId, useMemo, useRef, useState } from 'react';
+import { useRef, useState, useId } from 'react';
 import { z } from 'zod';
 import { toast } from 'sonner';
 import { Plus } from '../ui/icons/icons.tsx';
@@ -9,7 +9,7 @@ import { Badge, PageHeader, type Tone } from '../ui/card.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/table.tsx';
 import { Time, Copy } from '../ui/values.tsx';
-import { api, useChange, usePages, useRead, type Pages } from '../api/connection.ts';
+import { api, useChange, usePages, type Pages } from '../api/connection.ts';
 import { useActing, useTenantId } from '../api/session.ts';
 import { isolated, shell } from '../texts/shell.ts';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
@@ -19,10 +19,8 @@ import { Select } from '../ui/select.tsx';
 import { CONTROL } from '../ui/style.ts';
 import { faultOf } from '../api/faults.ts';
 import { ForTenant } from '../ui/forTenant.tsx';
-import { budgets as budgetTexts } from '../texts/budgets.ts';
-import { nearestFirst, type Budget } from '../ui/budget.ts';
-import { KeyBudget } from '../ui/budgetBar.tsx';
-import { ChangeBudget, MakeBudget } from '../ui/budgetForm.tsx';
+import { budgets } from '../texts/budgets.ts';
+import { KeyBudget } from '../ui/keyBudget.tsx';
 
 type Key = Awaited<ReturnType<Api['listApiKeys']>>['items'][number];
 
@@ -100,34 +98,9 @@ const useIssue = (onIssued: (issued: Issued) => void): Issue => {
 interface KeyActions {
   readonly onRotate: (key: Key) => void;
   readonly onRevoke: (key: Key) => void;
-  readonly onBudget: (key: Key) => void;
-  /** Of keys, the most used first; undefined while they are read. */
-  readonly budgets: readonly Budget[] | undefined;
 }
 
-const budgetsOf = ({ key_id }: Key, budgets: readonly Budget[] = []): readonly Budget[] =>
-  budgets.filter(({ scope }) => scope.key_id === key_id);
-
-/** What is used of the key's budget, which a click changes or sets. */
-function BudgetAction({ item, budgets, onBudget }: Pick<KeyActions, 'budgets' | 'onBudget'> & { item: Key }) {
-  const own = budgetsOf(item, budgets);
-  if (budgets === undefined || (own.length === 0 && !isLive(item, Date.now()))) return null;
-  const { label, set } = budgetTexts.ofKey;
-  return (
-    <span onClick={(event) => event.stopPropagation()}>
-      <Button
-        size="small"
-        look="quiet"
-        aria-label={own.length === 0 ? set(nameOf(item)) : label(nameOf(item))}
-        onClick={() => onBudget(item)}
-      >
-        <KeyBudget budgets={own} />
-      </Button>
-    </span>
-  );
-}
-
-function RowActions({ item, onRotate, onRevoke }: Pick<KeyActions, 'onRotate' | 'onRevoke'> & { item: Key }) {
+function RowActions({ item, onRotate, onRevoke }: KeyActions & { item: Key }) {
   const state = stateOf(item, Date.now());
   if (state === 'revoked' || state === 'over') return null;
   return (
@@ -207,9 +180,9 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
   },
   {
     id: 'budget',
-    name: budgetTexts.ofKey.column,
-    value: (key) => budgetsOf(key, actions.budgets)[0]?.limit_credits,
-    show: (key) => <BudgetAction item={key} {...actions} />,
+    name: budgets.ofKey.column,
+    value: () => undefined,
+    show: (key) => <KeyBudget key_id={key.key_id} name={nameOf(key)} mayBeSet={isLive(key, Date.now())} />,
     isWhole: true,
     share: 1.2,
   },
@@ -439,7 +412,6 @@ function SecretDialog({ issued, onStored }: { issued: Issued; onStored: () => vo
 type Doing =
   | { readonly what: 'create' }
   | { readonly what: 'rotate' | 'revoke'; readonly key: Key }
-  | { readonly what: 'budget'; readonly key: Key; readonly budget: Budget | undefined }
   | { readonly what: 'show'; readonly issued: Issued };
 
 interface DialogsProps {
@@ -454,21 +426,16 @@ function Dialogs({ items, doing, onDo }: DialogsProps) {
   if (doing.what === 'create') return <CreateDialog onClose={onClose} onIssued={onIssued} />;
   if (doing.what === 'show') return <SecretDialog issued={doing.issued} onStored={onClose} />;
   const { what, key } = doing;
-  if (what === 'budget' && doing.budget !== undefined)
-    return <ChangeBudget budget={doing.budget} onClose={onClose} />;
-  if (what === 'budget')
-    return <MakeBudget ofKey={{ key_id: key.key_id, name: nameOf(key) }} onClose={onClose} />;
   if (what === 'revoke') return <RevokeDialog chosen={key} items={items} onClose={onClose} />;
   return <RotateDialog chosen={key} onClose={onClose} onIssued={onIssued} />;
 }
 
 interface ListedProps extends Pick<Pages<Key>, 'items' | 'more' | 'isLoadingMore' | 'csv'> {
-  readonly budgets: readonly Budget[] | undefined;
   readonly onDo: (doing: Doing) => void;
 }
 
 /** The keys that are there, with those that are over where they are asked for. */
-function Listed({ items, more, isLoadingMore, csv, budgets, onDo }: ListedProps) {
+function Listed({ items, more, isLoadingMore, csv, onDo }: ListedProps) {
   const [isAll, showAll] = useState(false);
   const open = (
     <Button look="primary" onClick={() => onDo({ what: 'create' })}>
@@ -498,8 +465,6 @@ function Listed({ items, more, isLoadingMore, csv, budgets, onDo }: ListedProps)
         csv={isAll ? csv : undefined}
         onRotate={(key) => onDo({ what: 'rotate', key })}
         onRevoke={(key) => onDo({ what: 'revoke', key })}
-        budgets={budgets}
-        onBudget={(key) => onDo({ what: 'budget', key, budget: budgetsOf(key, budgets)[0] })}
       />
     </>
   );
@@ -508,8 +473,6 @@ function Listed({ items, more, isLoadingMore, csv, budgets, onDo }: ListedProps)
 function KeyList() {
   const tenant_id = useTenantId();
   const list = usePages('listApiKeys', { path: { tenant_id } });
-  const { data } = useRead('listBudgets', { path: { tenant_id } });
-  const budgets = useMemo(() => data && nearestFirst(data.budgets), [data]);
   const [doing, onDo] = useState<Doing>();
   // A tenant begins with its first key: until then nobody has heard of it.
   const { error } = list;
@@ -518,7 +481,7 @@ function KeyList() {
   return (
     <div className="flex flex-col gap-4">
       {isBroken && <ProblemNote error={error} onRetry={list.again} />}
-      {!isBroken && <Listed {...list} items={isNew ? [] : list.items} budgets={budgets} onDo={onDo} />}
+      {!isBroken && <Listed {...list} items={isNew ? [] : list.items} onDo={onDo} />}
       {doing !== undefined && <Dialogs items={list.items ?? []} doing={doing} onDo={onDo} />}
     </div>
   );

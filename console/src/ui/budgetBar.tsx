@@ -39,23 +39,3 @@ export function BudgetBar({ budget }: { budget: Budget }) {
     </div>
   );
 }
-
-const INKS: Readonly<Record<Nearness, string>> = { full: 'text-bad', near: 'text-warn', within: 'text-ink' };
-
-interface KeyBudgetProps {
-  /** Of one key, the most used first. */
-  readonly budgets: readonly Budget[];
-}
-
-/** The first of a key's budgets, and how many others it has. */
-export function KeyBudget({ budgets }: KeyBudgetProps) {
-  const [nearest] = budgets;
-  if (nearest === undefined) return texts.ofKey.none;
-  const { used_credits, held_credits, limit_credits } = nearest;
-  return (
-    <span className={INKS[nearnessOf(nearest)]}>
-      {texts.ofKey.used(used_credits + held_credits, limit_credits)}
-      {budgets.length > 1 && <span className="ml-1 text-soft">{texts.ofKey.more(budgets.length - 1)}</span>}
-    </span>
-  );
-}
