@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { useRead } from '../api/connection.ts';
 import { useTenantId } from '../api/session.ts';
 import { budgets as texts } from '../texts/budgets.ts';
-import { nearestFirst, nearnessOf, type Nearness } from './budget.ts';
+import { nearestFirst, nearnessOf, type Budget, type Nearness } from './budget.ts';
 import { ChangeBudget, MakeBudget } from './budgetForm.tsx';
 import { Button } from './button.tsx';
 
@@ -26,34 +26,43 @@ const useBudgetsOf = (key_id: string) => {
   );
 };
 
-/** What is used of a key's most used budget, and how many others it has; a click changes it or sets the first one. */
+/** What is used of the first of a key's budgets, and how many others it has. */
+function Used({ budgets }: { budgets: readonly Budget[] }) {
+  const { ofKey } = texts;
+  const [nearest] = budgets;
+  if (nearest === undefined) return ofKey.none;
+  return (
+    <>
+      <span className={INKS[nearnessOf(nearest)]}>
+        {ofKey.used(nearest.used_credits + nearest.held_credits, nearest.limit_credits)}
+      </span>
+      {budgets.length > 1 && <span className="text-soft">{ofKey.more(budgets.length - 1)}</span>}
+    </>
+  );
+}
+
+/** The most used budget of a key; a click changes it, or sets the first one. */
 export function KeyBudget({ key_id, name, mayBeSet }: KeyBudgetProps) {
   const budgets = useBudgetsOf(key_id);
   const [isOpen, open] = useState(false);
-  const { ofKey } = texts;
+  const { set, label } = texts.ofKey;
   const [nearest] = budgets ?? [];
   if (budgets === undefined || (nearest === undefined && !mayBeSet)) return null;
   const onClose = (): void => open(false);
+  const isNew = nearest === undefined;
   return (
     // clicks in a dialog are none on the row
     <span onClick={(event) => event.stopPropagation()}>
       <Button
         size="small"
         look="quiet"
-        aria-label={nearest === undefined ? ofKey.set(name) : ofKey.label(name)}
+        aria-label={isNew ? set(name) : label(name)}
         onClick={() => open(true)}
       >
-        {nearest === undefined ? (
-          ofKey.none
-        ) : (
-          <span className={INKS[nearnessOf(nearest)]}>
-            {ofKey.used(nearest.used_credits + nearest.held_credits, nearest.limit_credits)}
-          </span>
-        )}
-        {budgets.length > 1 && <span className="text-soft">{ofKey.more(budgets.length - 1)}</span>}
+        <Used budgets={budgets} />
       </Button>
-      {isOpen && nearest !== undefined && <ChangeBudget budget={nearest} onClose={onClose} />}
-      {isOpen && nearest === undefined && <MakeBudget ofKey={{ key_id, name }} onClose={onClose} />}
+      {isOpen && !isNew && <ChangeBudget budget={nearest} onClose={onClose} />}
+      {isOpen && isNew && <MakeBudget ofKey={{ key_id, name }} onClose={onClose} />}
     </span>
   );
 }
