@@ -34,6 +34,9 @@ export const LEVELS_IN_ALL_MAX = 1_000;
 /** Most refusals by a budget, in one period, that the log has: a client that asks in a loop does not fill it. */
 export const REFUSALS_KEPT_MAX = 20;
 
+/** Of those, the latest that an account knows as they were: all of 500 budgets are megabytes. */
+export const REFUSALS_SHOWN_MAX = 5;
+
 /** What may be changed later. */
 const changeable = {
   name: z.string(),

@@ -6,6 +6,7 @@ import {
   type BudgetScope,
   type BudgetSet,
   REFUSALS_KEPT_MAX,
+  REFUSALS_SHOWN_MAX,
 } from './budgetMessages.ts';
 
 /** A level of a budget: reached once use and holds are so many credits. */
@@ -30,7 +31,12 @@ export interface BudgetState {
   readonly alerted: readonly number[];
   /** The work that was refused in this period, as far as the log says it. */
   readonly refused: readonly string[];
+  /** The latest of them, the oldest first. */
+  readonly refusals: readonly Refusal[];
 }
+
+/** Work that a budget refused, and how it stood then. */
+export type Refusal = Omit<BudgetReached, 'budget_id' | 'period_start' | 'resets_at' | 'tags'>;
 
 /**
  * The budgets of an account: those of the narrowest scope first, of one kind of scope the oldest. A plain array: there
@@ -87,7 +93,7 @@ const periodOf = ({ period, time_zone }: BudgetSet, at: string): Period => {
 export const budgetAt = (state: BudgetState, at: string): BudgetState =>
   state.resets_at === null || at < state.resets_at
     ? state
-    : { ...state, ...periodOf(state.budget, at), used: NO_CREDITS, alerted: [], refused: [] };
+    : { ...state, ...periodOf(state.budget, at), used: NO_CREDITS, alerted: [], refused: [], refusals: [] };
 
 type Amount = Scoped & { readonly credits: Credits };
 
@@ -118,7 +124,13 @@ export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits
   const levels = data.alert_at.map((level) => levelOf(level, data.limit_credits));
   const before = budgetIn(budgets, data.budget_id);
   if (before !== undefined) {
-    const now: BudgetState = { ...budgetAt(before, data.set_at), budget: data, levels, refused: [] };
+    const now: BudgetState = {
+      ...budgetAt(before, data.set_at),
+      budget: data,
+      levels,
+      refused: [],
+      refusals: [],
+    };
     return budgets.map((one) => (one === before ? now : one));
   }
   const made: BudgetState = {
@@ -127,6 +139,7 @@ export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits
     levels,
     alerted: [],
     refused: [],
+    refusals: [],
     ...periodOf(data, data.set_at),
     used: NO_CREDITS,
     held: held(),
@@ -161,11 +174,18 @@ export const refusedName = (of: Pick<BudgetReached, 'operation_id' | 'idempotenc
 export const isToldRefused = ({ refused }: BudgetState, name: string): boolean =>
   refused.length >= REFUSALS_KEPT_MAX || refused.includes(name);
 
+/** What is kept of a refusal: tags may be many, and the log has them. */
+const refusalOf = (data: BudgetReached): Refusal => {
+  const { budget_id: _, period_start: __, resets_at: ___, tags: ____, ...kept } = data;
+  return kept;
+};
+
 /** Budgets after one has refused work. */
 export const budgetRefusalTold = (budgets: Budgets, data: BudgetReached): Budgets =>
   told(budgets, { id: data.budget_id, at: data.refused_at }, (one) => ({
     ...one,
     refused: [...one.refused, refusedName(data)],
+    refusals: [...one.refusals, refusalOf(data)].slice(-REFUSALS_SHOWN_MAX),
   }));
 
 /** Credits that a budget has left, below 0 where more was held or burned before it was as small as it is. */

@@ -7,6 +7,7 @@ import {
   Coins,
   FileCog,
   FileText,
+  Gauge,
   KeyRound,
   Landmark,
   PanelLeft,
@@ -58,6 +59,13 @@ export const PAGES: readonly Page[] = [
     icon: Coins,
     isOperators: false,
     load: () => import('../pages/usage/index.tsx'),
+  },
+  {
+    path: '/budgets',
+    name: nav.budgets,
+    icon: Gauge,
+    isOperators: false,
+    load: () => import('../pages/budgets.tsx'),
   },
   {
     path: '/statements',

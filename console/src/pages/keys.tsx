@@ -19,6 +19,8 @@ import { Select } from '../ui/select.tsx';
 import { CONTROL } from '../ui/style.ts';
 import { faultOf } from '../api/faults.ts';
 import { ForTenant } from '../ui/forTenant.tsx';
+import { budgets } from '../texts/budgets.ts';
+import { KeyBudget } from '../ui/keyBudget.tsx';
 
 type Key = Awaited<ReturnType<Api['listApiKeys']>>['items'][number];
 
@@ -132,7 +134,7 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     value: ({ name }) => name,
     show: ({ name, erased_at }) =>
       name ?? <span className="text-soft">{erased_at === null ? texts.unnamed : texts.erased}</span>,
-    share: 1.6,
+    share: 1.3,
   },
   {
     id: 'key',
@@ -174,7 +176,15 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     value: ({ expires_at }) => expires_at,
     show: ({ expires_at }) => <Time at={expires_at} />,
     isWhole: true,
-    share: 1.55,
+    share: 0.7,
+  },
+  {
+    id: 'budget',
+    name: budgets.ofKey.column,
+    value: () => undefined,
+    show: (key) => <KeyBudget key_id={key.key_id} name={nameOf(key)} mayBeSet={isLive(key, Date.now())} />,
+    isWhole: true,
+    share: 1.2,
   },
   {
     id: 'actions',

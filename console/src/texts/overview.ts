@@ -17,9 +17,12 @@ export const overview = {
   balance: 'Available',
   balanceSay: 'credits that can be spent',
   lasts: 'Runs out',
-  lastsIn: (days: number) => (days < 1 ? 'today' : `in ${counted(days, 'day')}`),
-  lastsLong: 'in over two years',
-  lastsNever: 'not at this pace',
+  /** How long what is left lasts, in days; null: nothing is used. */
+  lastsOf: (days: number | null): string => {
+    if (days === null) return 'not at this pace';
+    if (days > 730) return 'in over two years';
+    return days < 1 ? 'today' : `in ${counted(days, 'day')}`;
+  },
   lastsSay: (atWeek: string) => `at the pace of the last 28 days; ${atWeek} at that of the last 7`,
   lastsNone: 'no credits were spent in 28 days',
   free: 'Free pages left',

@@ -9,6 +9,7 @@ export const shell = {
     playground: 'Playground',
     reviews: 'Reviews',
     usage: 'Usage',
+    budgets: 'Budgets',
     statements: 'Statements',
     keys: 'Keys',
     configs: 'Configs',

@@ -1,8 +1,28 @@
+import { isolated } from './shell.ts';
+
+const counted = (credits: number): string => `${credits.toLocaleString('en')} credits`;
+
+/** Figures of a consent, as they are typed; `price` is left out where there is none. */
+interface Agreed {
+  readonly credits: string;
+  readonly threshold: string;
+  readonly most: string;
+  readonly price: string | undefined;
+}
+
 /** Words of the page "Usage and balance". */
 export const usage = {
   title: 'Usage and balance',
   say: 'What was used, what it cost, and what is left.',
-  tabs: { usage: 'Usage', ledger: 'Ledger', grants: 'Purchases', quote: 'Quote', prices: 'Prices' },
+  tabs: {
+    usage: 'Usage',
+    groups: 'By group',
+    ledger: 'Ledger',
+    grants: 'Purchases',
+    topUp: 'Top-ups',
+    quote: 'Quote',
+    prices: 'Prices',
+  },
   label: 'Parts of this page',
   newTenant: {
     title: 'Nothing was used or bought yet',
@@ -16,6 +36,7 @@ export const usage = {
     held: 'Held',
     heldSay: 'set aside for running work',
     free: 'Free pages left',
+    lasts: 'Runs out',
     freeSay: (used: string, all: string) => `${used} of ${all} used`,
     plan: 'Plan',
   },
@@ -59,6 +80,7 @@ export const usage = {
     balance: 'Balance after',
     project: 'Project',
     task: 'Task',
+    tags: 'Tags',
     document: 'Document',
     receipt: 'Receipt or note',
     amount: 'Amount',
@@ -84,6 +106,81 @@ export const usage = {
     transfer_out: 'Moved to another tenant',
     transfer_in: 'Moved from another tenant',
     admin_adjustment: 'Adjustment',
+  },
+  groups: {
+    by: 'Group by',
+    names: { day: 'Day', operation: 'Operation', project: 'Project', task: 'Task', key: 'Key' },
+    tag: (name: string) => `Tag ${isolated(name)}`,
+    tagName: 'Name of a tag',
+    addTag: 'Add',
+    tagFilter: 'Tag, as name:value',
+    allKeys: 'All keys',
+    list: 'Usage by group',
+    none: 'None',
+    further: 'Further values',
+    others: 'Others',
+    credits: 'Credits',
+    sums: { operations: 'Operations', pages: 'Pages', free_pages: 'Free pages', credits: 'Credits' },
+    total: 'Total',
+    chart: (group: string | undefined, zone: string) =>
+      `Credits by day${group === undefined ? '' : ` and ${group.toLowerCase()}`}, days of ${zone}`,
+    atLimit: (names: readonly string[]) =>
+      `${names.join(', ')}: more than 10,000 values. Work with further ones is in one row, “Further values”.`,
+  },
+  topUp: {
+    title: 'Automatic top-ups',
+    states: { on: 'On', off: 'Consent withdrawn', never: 'Never agreed to' },
+    never: 'Nobody has agreed to top-ups. Credits are bought by hand alone.',
+    rule: (credits: number, threshold: number, most: number) =>
+      `${counted(credits)} are bought when the balance is below ${counted(threshold)}, at most ` +
+      `${counted(most)} in a calendar month (UTC).`,
+    lines: {
+      balance: 'Balance',
+      currency: 'Currency',
+      payer: 'Customer who pays',
+      method: 'Payment method',
+      consented: 'Consent given',
+      changed: 'Last changed',
+    },
+    due:
+      'The balance is below the threshold: a top-up is due. If none comes within minutes, the card was declined, the ' +
+      'bank asks the payer, or the maximum of the month is reached.',
+    notDue: (credits: number) => `A top-up is due after ${counted(credits)} more are used.`,
+    last: 'Last purchase',
+    attempts:
+      'A top-up that succeeds is a purchase. After a decline the payment process tries again after 1, 6 and 24 ' +
+      'hours, then stops until the consent is given anew; its log has each attempt.',
+    change: 'Consent and limits',
+    price: (amount: string, currency: string, tax: 'exclusive' | 'inclusive') =>
+      `${amount} ${currency}${tax === 'inclusive' ? ', VAT included,' : ''} at today’s price`,
+    noPrice: (currency: string) =>
+      `The price list has no price in ${currency}: top-ups are not charged until it has one.`,
+    agree: ({ credits, threshold, most, price }: Agreed) =>
+      `The payer agrees that ${credits || '…'} credits${price === undefined ? '' : ` (${price})`} are bought and ` +
+      `charged without asking again, whenever the balance is below ${threshold || '…'} credits, up to ` +
+      `${most || '…'} credits in a calendar month. The consent can be withdrawn at any time.`,
+    give: 'Give the consent',
+    save: 'Save and agree again',
+    withdraw: 'Withdraw the consent',
+    done: 'The consent and its limits are set.',
+    withdrawn: 'The consent was withdrawn: nothing more is charged.',
+    askOperator:
+      'An operator records who pays, and gives again a consent that was withdrawn. After that the limits can be ' +
+      'changed here.',
+    fields: {
+      threshold: 'When the balance is below, in credits',
+      credits: 'Credits to buy',
+      currency: 'Currency',
+      most: 'Most credits in a month',
+      mostSay: 'Calendar months in UTC. Purchases by hand do not count.',
+      payer: 'Customer at the payment provider',
+      method: 'Payment method',
+      noCredits: 'A whole number from 1 to 1,000,000,000,000.',
+      noName: 'At most 255 characters.',
+      noCurrency: 'Choose a currency.',
+      lessThanCredits: 'At least as many as are bought at a time.',
+      notAgreed: 'Confirm that the payer agrees.',
+    },
   },
   usageList: 'Usage',
   noUsage: {

@@ -57,6 +57,17 @@ export const shortText = (text: string, currency: string): string => {
   return textOfDecimal({ units: isNegative ? -units : units, scale: digits });
 };
 
+/** Most credits that the API takes at once. */
+const CREDITS_MAX = 1_000_000_000_000;
+const GROUPED = /^(?:\d+|\d{1,3}(?:[, ]\d{3})+)$/;
+
+/** "50,000" as a whole number of credits; undefined: the API takes no such number. */
+export const creditsIn = (text: string): number | undefined => {
+  const typed = text.trim();
+  const credits = Number(typed.replace(/[, ]/g, ''));
+  return GROUPED.test(typed) && credits <= CREDITS_MAX ? credits : undefined;
+};
+
 /** The same amount with the other sign; what is no decimal stays as it is. */
 export const negated = (text: string): string => {
   const read = decimalOf(text);

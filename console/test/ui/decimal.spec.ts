@@ -1,6 +1,19 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decimalOf, priceOf, shortText } from '../../src/ui/decimal.ts';
+import { creditsIn, decimalOf, priceOf, shortText } from '../../src/ui/decimal.ts';
+
+describe('credits that are typed', () => {
+  it('are read with or without groups, up to the most that the API takes', () => {
+    const typed = ['0', ' 50,000 ', '50 000', '1000000000000', '1000000000001', '5,00', '-1', '1.5', ''];
+    expect(typed.map(creditsIn)).to.deep.equal([
+      0,
+      50_000,
+      50_000,
+      1_000_000_000_000,
+      ...Array.from({ length: 5 }, () => undefined),
+    ]);
+  });
+});
 
 describe('money in a heading', () => {
   it('has the digits of its currency', () => {

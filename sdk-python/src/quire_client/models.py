@@ -1292,6 +1292,10 @@ class Budget(TypedDict):
     resets_at: str | None
     """When the next period begins; null: never."""
     parent: ParentBudget
+    refusals: list[BudgetRefusal]
+    """Work that it refused in this period, the newest first, at most 5. The log has the first 20 of
+    a period, each work once; a change of the budget begins anew.
+    """
     created_at: str
     """Work counts from here on."""
     updated_at: str
@@ -1473,6 +1477,31 @@ class BudgetReadOnlyProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
     parent_limit_credits: NotRequired[int | None]
     """How far the key may raise its own budget; null: it may not."""
+
+
+class BudgetRefusal(TypedDict):
+    """Used + held + required was more than the limit."""
+
+    refused_at: str
+    """RFC 3339 UTC with milliseconds."""
+    operation_id: str
+    """The work; refused work has no operation to look up."""
+    idempotency_key: str | None
+    """Of a charge; null for other work."""
+    required_credits: int
+    """What the work might have cost."""
+    limit_credits: int
+    """The limit at that time."""
+    used_credits: int
+    """Burned by then."""
+    held_credits: int
+    """Held by other work then."""
+    project_id: str | None
+    """Project that the work is counted for; default `default`."""
+    task_id: str | None
+    """Task that the work is counted for; default `default`."""
+    api_key_id: str | None
+    """The key that asked; null: none."""
 
 
 class BudgetScope(TypedDict):
@@ -7916,7 +7945,7 @@ class TopUp(TypedDict):
     threshold_credits: int | None
     """Credits are bought while the balance is below this."""
     credits: int | None
-    """Credits of the sale that are taken back; left out: computed from the amount."""
+    """Bought at a time."""
     currency: str | None
     """ISO 4217, three capital letters."""
     monthly_credits_max: int | None
@@ -7930,7 +7959,7 @@ class TopUp(TypedDict):
     balance_credits: int
     """Whole credits."""
     updated_at: str | None
-    """When the limits were set; null while the defaults hold."""
+    """When it was set last; null: never."""
     updated_by: str | None
     """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
     person who signed in was erased with the tenant.

@@ -2168,6 +2168,10 @@ export type Budget = {
     resets_at: string | null;
     parent: ParentBudget;
     /**
+     * Work that it refused in this period, the newest first, at most 5. The log has the first 20 of a period, each work once; a change of the budget begins anew.
+     */
+    refusals: Array<BudgetRefusal>;
+    /**
      * Work counts from here on.
      */
     created_at: string;
@@ -2466,6 +2470,52 @@ export type BudgetReadOnlyProblem = {
      * How far the key may raise its own budget; null: it may not.
      */
     parent_limit_credits?: number | null;
+};
+
+/**
+ * Used + held + required was more than the limit.
+ */
+export type BudgetRefusal = {
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    refused_at: string;
+    /**
+     * The work; refused work has no operation to look up.
+     */
+    operation_id: string;
+    /**
+     * Of a charge; null for other work.
+     */
+    idempotency_key: string | null;
+    /**
+     * What the work might have cost.
+     */
+    required_credits: number;
+    /**
+     * The limit at that time.
+     */
+    limit_credits: number;
+    /**
+     * Burned by then.
+     */
+    used_credits: number;
+    /**
+     * Held by other work then.
+     */
+    held_credits: number;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string | null;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string | null;
+    /**
+     * The key that asked; null: none.
+     */
+    api_key_id: string | null;
 };
 
 /**
@@ -13044,7 +13094,7 @@ export type TopUp = {
      */
     threshold_credits: number | null;
     /**
-     * Credits of the sale that are taken back; left out: computed from the amount.
+     * Bought at a time.
      */
     credits: number | null;
     /**
@@ -13072,7 +13122,7 @@ export type TopUp = {
      */
     balance_credits: number;
     /**
-     * When the limits were set; null while the defaults hold.
+     * When it was set last; null: never.
      */
     updated_at: string | null;
     /**

@@ -6,9 +6,11 @@ import {
   type BudgetScope,
   LEVELS_MAX,
   onReached,
+  REFUSALS_KEPT_MAX,
+  REFUSALS_SHOWN_MAX,
 } from '../../../domain/account/budgetMessages.ts';
 import { parentOf } from '../../../domain/account/budgets.ts';
-import { budgetAt, budgetIn, type BudgetState } from '../../../domain/account/budgetTotals.ts';
+import { budgetAt, budgetIn, type BudgetState, type Refusal } from '../../../domain/account/budgetTotals.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import type { Clock } from '../../../domain/ports/log.ts';
@@ -120,6 +122,21 @@ const parentOut = z.strictObject({ budget_id: z.string(), limit_credits: credits
     'The least budget of the whole tenant that refuses, and has the same period in the same time zone; null: none.',
 });
 
+const refusalOut = z
+  .strictObject({
+    refused_at: instantOut,
+    operation_id: z.string().meta({ description: 'The work; refused work has no operation to look up.' }),
+    idempotency_key: z.string().nullable().meta({ description: 'Of a charge; null for other work.' }),
+    required_credits: creditsOut.meta({ description: 'What the work might have cost.' }),
+    limit_credits: creditsOut.meta({ description: 'The limit at that time.' }),
+    used_credits: creditsOut.meta({ description: 'Burned by then.' }),
+    held_credits: creditsOut.meta({ description: 'Held by other work then.' }),
+    project_id: z.string().nullable(),
+    task_id: z.string().nullable(),
+    api_key_id: z.string().nullable().meta({ description: 'The key that asked; null: none.' }),
+  })
+  .meta({ id: 'BudgetRefusal', description: 'Used + held + required was more than the limit.' });
+
 const budgetOut = z
   .strictObject({
     budget_id: z.string(),
@@ -138,6 +155,11 @@ const budgetOut = z
     period_start: instantOut.nullable().meta({ description: 'null where the period is `total`.' }),
     resets_at: instantOut.nullable().meta({ description: 'When the next period begins; null: never.' }),
     parent: parentOut,
+    refusals: z.array(refusalOut).meta({
+      description:
+        `Work that it refused in this period, the newest first, at most ${String(REFUSALS_SHOWN_MAX)}. The log has ` +
+        `the first ${String(REFUSALS_KEPT_MAX)} of a period, each work once; a change of the budget begins anew.`,
+    }),
     created_at: instantOut.meta({ description: 'Work counts from here on.' }),
     updated_at: instantOut,
   })
@@ -158,9 +180,21 @@ const budgetParams = z.object({
   budget_id: plainText(1, 128).meta({ description: 'ID of the budget.' }),
 });
 
+const refusalShown = ({
+  project_id,
+  task_id,
+  api_key_id,
+  ...refusal
+}: Refusal): z.input<typeof refusalOut> => ({
+  ...refusal,
+  project_id: project_id ?? null,
+  task_id: task_id ?? null,
+  api_key_id: api_key_id ?? null,
+});
+
 /** A budget as it stands at a time. */
 const shown = (account: AccountState, state: BudgetState, now: string): z.input<typeof budgetOut> => {
-  const { budget, used, held, alerted, period_start, resets_at, created_at } = budgetAt(state, now);
+  const { budget, used, held, alerted, refusals, period_start, resets_at, created_at } = budgetAt(state, now);
   const { budget_id, name, scope, period, time_zone, limit_credits, on_reached, alert_at, set_at } = budget;
   const parent = parentOf(account, budget);
   return {
@@ -181,6 +215,7 @@ const shown = (account: AccountState, state: BudgetState, now: string): z.input<
     resets_at,
     parent:
       parent === undefined ? null : { budget_id: parent.budget_id, limit_credits: parent.limit_credits },
+    refusals: refusals.toReversed().map(refusalShown),
     created_at,
     updated_at: set_at,
   };

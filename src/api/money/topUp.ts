@@ -61,14 +61,14 @@ const topUpResponse = z
     tenant_id: z.string(),
     active: z.boolean().meta({ description: ACTIVE }),
     threshold_credits: creditsOut.nullable().meta({ description: THRESHOLD }),
-    credits: creditsOut.nullable(),
+    credits: creditsOut.nullable().meta({ description: 'Bought at a time.' }),
     currency: z.string().nullable(),
     monthly_credits_max: creditsOut.nullable().meta({ description: MONTHLY_MAX }),
     payer: z.string().nullable().meta({ description: PAYER }),
     payment_method: z.string().nullable().meta({ description: METHOD }),
     consented_at: instantOut.nullable().meta({ description: CONSENTED_AT }),
     balance_credits: creditsOut,
-    updated_at: instantOut.nullable(),
+    updated_at: instantOut.nullable().meta({ description: 'When it was set last; null: never.' }),
     updated_by: whoOut,
   })
   .meta({ id: 'TopUp', description: 'Members are null where nothing was ever set.' });

@@ -75,6 +75,30 @@ describe('/v1/billing/budgets', () => {
     expect(body).to.include({ balance_credits: 90_000 });
   });
 
+  it('lists the latest work that each budget refused in its period, until it is changed', async () => {
+    const tenant = await rich();
+    const id = await made(tenant, { limit_credits: 7_000 });
+    expect((await use(tenant)).status).to.equal(200);
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'f'];
+    for (const idempotency_key of keys) {
+      const json = { tenant_id: tenant, idempotency_key };
+      const { code } = await api.call('post', '/v1/billing/dspy-examples-charge', { json });
+      expect(code).to.equal('budget_reached');
+    }
+    const [shown] = await list(tenant);
+    const refusals = shown?.['refusals'] as readonly Row[];
+    expect(refusals.map(({ idempotency_key }) => idempotency_key)).to.deep.equal(['f', 'e', 'd', 'c', 'b']);
+    expect(refusals[0]).to.deep.include({
+      required_credits: 5_000,
+      limit_credits: 7_000,
+      used_credits: 5_000,
+      held_credits: 0,
+    });
+    expect((await change(`${tenant}/${id}`, { limit_credits: 8_000 })).body).to.deep.include({
+      refusals: [],
+    });
+  });
+
   it('lets more pass once it is raised, and everything once it is removed', async () => {
     const tenant = await rich();
     const id = await made(tenant, { limit_credits: 4_999 });

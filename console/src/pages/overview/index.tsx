@@ -64,12 +64,6 @@ const rowOf = ({ name, from, to, days, outcomes }: Span): FigureRow => {
   };
 };
 
-/** How long what is left lasts. */
-const lastsOf = (left: number | null): string => {
-  if (left === null) return texts.lastsNever;
-  return left > 730 ? texts.lastsLong : texts.lastsIn(left);
-};
-
 function Left() {
   const tenant_id = useTenantId();
   const { data } = useRead('getTenantInfo', { path: { tenant_id } });
@@ -90,10 +84,10 @@ function Left() {
         name={texts.lasts}
         value={
           <Go to="/usage?days=30" className="hover:underline">
-            {lastsOf(left)}
+            {texts.lastsOf(left)}
           </Go>
         }
-        say={left === null ? texts.lastsNone : texts.lastsSay(lastsOf(atWeek))}
+        say={left === null ? texts.lastsNone : texts.lastsSay(texts.lastsOf(atWeek))}
       />
       <Stat
         name={texts.free}

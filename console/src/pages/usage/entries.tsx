@@ -21,7 +21,7 @@ interface Between {
 }
 
 /** The days that lists are about; they stand in the address. */
-const useBetween = (): Between => {
+export const useBetween = (): Between => {
   const [from] = useAddressValue('from');
   const [to] = useAddressValue('to');
   return { from, to };
@@ -43,7 +43,7 @@ function DayInput({ name, label }: { name: 'from' | 'to'; label: string }) {
 }
 
 /** Chooses the first and the last day (UTC) of what is listed. */
-function DayFilters() {
+export function DayFilters() {
   const { from, to } = useBetween();
   const [, keepFrom] = useAddressValue('from');
   const [, keepTo] = useAddressValue('to');
@@ -67,6 +67,12 @@ function DayFilters() {
 const { columns: names } = texts;
 
 type Entry = Omit<Used, 'kind'> & { readonly kind: keyof typeof texts.kinds };
+
+/** "stage: live, team: claims"; undefined: none. */
+const tagWords = (tags: Entry['tags']): string | undefined =>
+  Object.entries(tags)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(', ') || undefined;
 
 const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   {
@@ -118,6 +124,7 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   },
   { id: 'project', name: names.project, value: ({ project_id }) => project_id },
   { id: 'task', name: names.task, value: ({ task_id }) => task_id },
+  { id: 'tags', name: names.tags, value: ({ tags }) => tagWords(tags), share: 1.4 },
   { id: 'document', name: names.document, value: ({ document_id }) => document_id, share: 1.4 },
 ];
 

@@ -1,4 +1,5 @@
 import type { Api } from '@quire/client';
+import { overview } from '../../texts/overview.ts';
 import { usage as texts } from '../../texts/usage.ts';
 import { Badge, Stat, PageHeader } from '../../ui/card.tsx';
 import { Credits } from '../../ui/values.tsx';
@@ -11,7 +12,9 @@ import { ForTenant } from '../../ui/forTenant.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { LedgerEntries, UsageEntries, Grants } from './entries.tsx';
+import { UsagePivot } from './pivot.tsx';
 import { Prices, QuoteCalculator } from './prices.tsx';
+import { TopUps } from './topUp.tsx';
 
 type TenantInfo = Awaited<ReturnType<Api['getTenantInfo']>>;
 
@@ -35,14 +38,19 @@ function LowBalance({ info, line }: { info: TenantInfo; line: LowLine }) {
 
 /** What is left, what is set aside, and whether it is little. */
 function Balance({ info, line }: { info: TenantInfo; line: LowLine }) {
-  const { free_pages } = info;
+  const { free_pages, days_left_at_28_days: left, days_left_at_7_days: atWeek } = info;
   return (
     <div className="flex flex-col gap-3">
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
         <Stat
           name={stats.available}
           value={<Credits value={info.available_credits} />}
           say={stats.availableSay}
+        />
+        <Stat
+          name={stats.lasts}
+          value={overview.lastsOf(left)}
+          say={left === null ? overview.lastsNone : overview.lastsSay(overview.lastsOf(atWeek))}
         />
         <Stat
           name={stats.balance}
@@ -68,13 +76,24 @@ function Balance({ info, line }: { info: TenantInfo; line: LowLine }) {
 
 const LEDGER = { id: 'ledger', name: texts.tabs.ledger, content: <LedgerEntries /> };
 
-function Parts() {
+function Parts({ line }: { line: LowLine }) {
   const { session } = useActing();
   const [tab, choose] = useAddressValue('tab');
   const tabs = [
-    { id: 'usage', name: texts.tabs.usage, content: <UsageEntries /> },
+    {
+      id: 'usage',
+      name: texts.tabs.usage,
+      content: (
+        <div className="flex flex-col gap-4">
+          <UsageCharts line={line} />
+          <UsageEntries />
+        </div>
+      ),
+    },
+    { id: 'groups', name: texts.tabs.groups, content: <UsagePivot /> },
     ...(session.role === 'admin' ? [LEDGER] : []),
     { id: 'grants', name: texts.tabs.grants, content: <Grants /> },
+    { id: 'top-up', name: texts.tabs.topUp, content: <TopUps /> },
     { id: 'quote', name: texts.tabs.quote, content: <QuoteCalculator /> },
     { id: 'prices', name: texts.tabs.prices, content: <Prices /> },
   ];
@@ -101,8 +120,7 @@ function OfTenant() {
       {data !== undefined && (
         <>
           <Balance info={data} line={line} />
-          <UsageCharts line={line} />
-          <Parts />
+          <Parts line={line} />
         </>
       )}
     </div>

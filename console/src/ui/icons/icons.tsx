@@ -52,6 +52,7 @@ export const Download = icon('Download');
 export const FileCog = icon('FileCog');
 export const FileText = icon('FileText');
 export const FileUp = icon('FileUp');
+export const Gauge = icon('Gauge');
 export const Inbox = icon('Inbox');
 export const KeyRound = icon('KeyRound');
 export const Landmark = icon('Landmark');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import type { Quire } from '../../../../sdk/src/index.ts';
+import { Quire } from '../../../../sdk/src/index.ts';
 import { until } from '../../../../engine/test/support/until.ts';
 import { ADMIN_KEY } from '../../../../test/support/serviceProcess.ts';
 import type { PageOptions } from './browser.ts';
@@ -100,6 +100,30 @@ export const measure = async (
   return { set_id, documents: examples.map(({ document_id }) => document_id), config_id, runs };
 };
 
+/** A key with a budget that it has used up, one for all work that is nearly used up, and one of a tag. */
+const setBudgets = async ({ admin, url }: Pick<World, 'admin' | 'url'>, tenant_id: string): Promise<void> => {
+  const { key, key_id } = await admin.api.createApiKey({ body: { tenant_id, name: 'night batch' } });
+  const body = { tenant_id, period: 'month', time_zone: 'Europe/Berlin' } as const;
+  const team = { tag: { name: 'team', value: 'claims' } };
+  await admin.api.createBudget({ body: { ...body, name: 'All work', scope: {}, limit_credits: 6_000 } });
+  await admin.api.createBudget({
+    body: { ...body, name: 'Night batch', scope: { key_id }, limit_credits: 6_500, alert_at: [0.5, 0.75, 1] },
+  });
+  await admin.api.createBudget({
+    body: {
+      ...body,
+      name: 'Team claims',
+      scope: team,
+      period: 'week',
+      on_reached: 'notify',
+      limit_credits: 500,
+    },
+  });
+  const night = new Quire({ url, key, tenant: tenant_id });
+  await night.api.chargeExamples({ body: { tenant_id, idempotency_key: 'one', tags: { team: 'night' } } });
+  await night.api.chargeExamples({ body: { tenant_id, idempotency_key: 'two' } }).catch(() => undefined);
+};
+
 /** A customer who bought credits, read documents and saved a config; and one who only bought. */
 export const seed = async (world: World): Promise<Seeded> => {
   const { admin, tenant } = world;
@@ -121,9 +145,9 @@ export const seed = async (world: World): Promise<Seeded> => {
   await tenant('brindlemere', 1_000);
   const schema = await invoiceSchema();
   const pdf = await fixture('invoice.pdf');
-  await quire.extract({ file: pdf, schema });
+  await quire.extract({ file: pdf, schema, tags: '{"team":"claims","stage":"live"}' });
   const number = { type: 'object', properties: { invoice_number: { type: 'string' } } };
-  await quire.extract({ file: new File([LONG], 'long.txt'), schema: number });
+  await quire.extract({ file: new File([LONG], 'long.txt'), schema: number, tags: '{"team":"legal"}' });
   const body = { tenant_id, name: 'Invoices', schema };
   const { config_id } = await admin.api.publishConfig({ body });
   await admin.api.publishConfig({ body: { ...body, config_id, schema: { ...schema, title: 'Invoice' } } });
@@ -136,6 +160,10 @@ export const seed = async (world: World): Promise<Seeded> => {
     }),
   };
   await measure(world, quire, tenant_id);
+  await setBudgets(world, tenant_id);
+  const figures = { threshold_credits: 100_000, credits: 50_000, monthly_credits_max: 200_000 };
+  const named = { currency: 'USD', payer: 'cus_3QK9', payment_method: 'pm_3QK9' };
+  await admin.api.setTopUp({ path: { tenant_id }, body: { active: true, ...figures, ...named } });
   return { tenantId: tenant_id, key, saleId, reviews };
 };
 
@@ -166,6 +194,9 @@ export const PAGES: readonly PageSeen[] = [
     review: ({ reviews }) => `/reviews/${reviews.values}`,
     'review-rows': ({ reviews }) => `/reviews/${reviews.rows}`,
     usage: '/usage',
+    'usage-groups': '/usage?tab=groups&by=day,tag:team,key',
+    'usage-top-up': '/usage?tab=top-up',
+    budgets: '/budgets',
     statements: '/statements',
     statement: ({ tenantId }) => `/statements/${tenantId}/${thisMonth()}`,
     receipt: ({ tenantId, saleId }) => `/statements/${tenantId}/receipts/${saleId}`,
