@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import { isProblem, type TopUp } from '../../sdk/src/index.ts';
 import { offerOf, pricedNow } from './checkout.ts';
-import { PROVIDER, toStripe } from './sales.ts';
+import { PROVIDER, toStripe, UnusablePayment } from './sales.ts';
 import { settleIntent, type Sides } from './settling.ts';
 
 /**
@@ -21,6 +21,16 @@ interface Consent {
   readonly setAt: number;
 }
 
+/** What the service says of a tenant's top-ups at one moment. */
+interface Standing {
+  readonly consent: Consent;
+  readonly balance: number;
+  /** Who pays, and who paid before. */
+  readonly payers: readonly string[];
+  /** By the clock of the service: that of this process may be wrong, and then the month or a pause would be too. */
+  readonly nowMs: number;
+}
+
 const consentIn = (set: TopUp): Consent | undefined => {
   const { threshold_credits: threshold, credits, currency, monthly_credits_max: monthlyMax } = set;
   const { payer, payment_method: method, updated_at } = set;
@@ -37,16 +47,36 @@ const DAY_MS = 86_400_000;
 const LOOKED_BACK_MS = 35 * DAY_MS;
 const LOOKED_AT_MAX = 1_000;
 
-/** Top-ups of a tenant, the newest first. */
-const topUpsOf = async (
+/**
+ * Top-ups of a tenant that one payer paid for, the newest first; the last one may be older than is looked back, so that
+ * what came before is known however long ago that was.
+ */
+const topUpsBy = async (
   { stripe }: Sides,
   tenant: string,
   { payer, nowMs }: { readonly payer: string; readonly nowMs: number },
 ): Promise<readonly Stripe.PaymentIntent[]> => {
-  const created = { gte: Math.floor((nowMs - LOOKED_BACK_MS) / 1000) };
-  const listed = stripe.paymentIntents.list({ customer: payer, created, limit: 100 });
-  const all = await listed.autoPagingToArray({ limit: LOOKED_AT_MAX });
-  return all.filter(({ metadata }) => metadata[MARK] === tenant);
+  const found: Stripe.PaymentIntent[] = [];
+  let looked = 0;
+  for await (const intent of stripe.paymentIntents.list({ customer: payer, limit: 100 })) {
+    if (intent.metadata[MARK] === tenant) found.push(intent);
+    looked += 1;
+    const isLongAgo = intent.created * 1000 < nowMs - LOOKED_BACK_MS;
+    if (isLongAgo && (found.length > 0 || looked >= LOOKED_AT_MAX)) return found;
+    if (looked > LOOKED_AT_MAX) throw new UnusablePayment(`${payer} has too many payments to look through`);
+  }
+  return found;
+};
+
+/** Top-ups of a tenant whoever paid, the newest first. */
+const topUpsOf = async (
+  sides: Sides,
+  tenant: string,
+  { payers, nowMs }: Pick<Standing, 'payers' | 'nowMs'>,
+): Promise<readonly Stripe.PaymentIntent[]> => {
+  const found: Stripe.PaymentIntent[] = [];
+  for (const payer of payers) found.push(...(await topUpsBy(sides, tenant, { payer, nowMs })));
+  return found.sort((one, other) => other.created - one.created);
 };
 
 const creditsOf = ({ metadata }: Stripe.PaymentIntent): number => Number(metadata['quire_credits'] ?? 0);
@@ -133,40 +163,48 @@ const charge = async (
 };
 
 interface Due {
-  readonly consent: Consent;
+  readonly standing: Standing;
   readonly earlier: readonly Stripe.PaymentIntent[];
-  readonly nowMs: number;
 }
 
 /** Charges, unless a charge is under way, the month has no room, or the card declined lately. */
 const chargeDue = async (
   sides: Sides,
   tenant: string,
-  { consent, earlier, nowMs }: Due,
+  { standing: { consent, nowMs }, earlier }: Due,
 ): Promise<TopUpOutcome> => {
   if (earlier.some(({ status }) => UNDER_WAY.includes(status))) return 'waits';
   if (boughtThisMonth(earlier, nowMs) + consent.credits > consent.monthlyMax) return 'limit';
   const declined = afterDeclines(earlier, consent, nowMs);
   if (declined !== undefined) return declined;
-  return charge(sides, tenant, { consent, last: earlier[0]?.id ?? `none ${String(consent.setAt)}` });
+  // Of any consent: of two that follow each other, both might ask for the first charge.
+  return charge(sides, tenant, { consent, last: earlier[0]?.id ?? 'none' });
 };
+
+/** undefined: nobody agreed. */
+const standingOf = async ({ quire }: Sides, tenant: string): Promise<Standing | undefined> => {
+  const told = await quire.getTopUp({ path: { tenant_id: tenant } });
+  const consent = consentIn(told);
+  if (consent === undefined) return undefined;
+  const payers = [...new Set([consent.payer, ...told.former_payers])].sort();
+  return { consent, balance: told.balance_credits, payers, nowMs: Date.parse(told.as_of) };
+};
+
+const isLow = ({ balance, consent }: Standing): boolean => balance < consent.threshold;
 
 /**
  * Buys credits for a tenant whose balance is below the threshold of its consent. What was bought before is read from
  * Stripe, what is there from the service: nothing is remembered here, and a message that comes twice buys once.
  */
-export const topUp = async (sides: Sides, tenant: string, nowMs: number): Promise<TopUpOutcome> => {
-  const asked = { path: { tenant_id: tenant } };
-  const before = await sides.quire.getTopUp(asked);
-  const consent = consentIn(before);
-  if (consent === undefined || before.balance_credits >= consent.threshold) return 'not_due';
-  const earlier = await topUpsOf(sides, tenant, { payer: consent.payer, nowMs });
+export const topUp = async (sides: Sides, tenant: string): Promise<TopUpOutcome> => {
+  const before = await standingOf(sides, tenant);
+  if (before === undefined || !isLow(before)) return 'not_due';
+  const earlier = await topUpsOf(sides, tenant, before);
   const settled = await settleUnbooked(sides, earlier);
   // Another may have charged since, and its charge may be booked: what is listed is in the balance that is read now.
-  const now = await sides.quire.getTopUp(asked);
-  const agreed = consentIn(now);
-  if (agreed === undefined) return 'not_due';
-  if (agreed.setAt !== consent.setAt) return 'waits';
-  if (now.balance_credits >= consent.threshold) return settled ? 'charged' : 'not_due';
-  return chargeDue(sides, tenant, { consent, earlier, nowMs });
+  const now = await standingOf(sides, tenant);
+  if (now === undefined) return 'not_due';
+  if (now.consent.setAt !== before.consent.setAt) return 'waits';
+  if (!isLow(now)) return settled ? 'charged' : 'not_due';
+  return chargeDue(sides, tenant, { standing: now, earlier });
 };

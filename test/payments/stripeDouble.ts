@@ -466,10 +466,8 @@ export class StripeDouble {
   };
 
   #intentsOf({ query }: Request): readonly Intent[] {
-    const asked = z.object({ customer: z.string(), created: z.object({ gte: whole }) }).parse(query);
-    return [...this.intents.values()]
-      .filter(({ customer, created }) => customer === asked.customer && created >= asked.created.gte)
-      .reverse();
+    const asked = z.object({ customer: z.string() }).parse(query);
+    return [...this.intents.values()].filter(({ customer }) => customer === asked.customer).reverse();
   }
 
   #invoicePaymentsOf({ query }: Request): readonly object[] {

@@ -7907,12 +7907,12 @@ class TooManyWebhooksProblem(TypedDict):
 
 
 class TopUp(TypedDict):
-    """Members are null where nothing was ever set."""
+    """Members are null where nothing was ever set. Who pays is null once the tenant was erased."""
 
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     active: bool
-    """False: the consent was taken back, or never given."""
+    """False: the consent was taken back, or never given, or the tenant was erased."""
     threshold_credits: int | None
     """Credits are bought while the balance is below this."""
     credits: int | None
@@ -7920,15 +7920,19 @@ class TopUp(TypedDict):
     currency: str | None
     """ISO 4217, three capital letters."""
     monthly_credits_max: int | None
-    """The most credits that top-ups buy in a month, UTC."""
+    """The most credits that top-ups of the tenant buy in a month, UTC, whoever paid for them."""
     payer: str | None
     """Customer at the payment provider, as `cus_…`."""
     payment_method: str | None
     """What is charged, a name of the payment provider as `pm_…`."""
     consented_at: str | None
     """When the payer agreed."""
+    former_payers: list[str]
+    """Customers that paid before: their top-ups of this month count as well."""
     balance_credits: int
     """Whole credits."""
+    as_of: str
+    """When the balance was read, by the clock of the service."""
     updated_at: str | None
     """When the limits were set; null while the defaults hold."""
     updated_by: str | None
@@ -7941,7 +7945,7 @@ class TopUpRequest(TypedDict):
     """All of the consent: it replaces what was set before."""
 
     active: bool
-    """False: the consent was taken back, or never given."""
+    """False: the consent was taken back, or never given, or the tenant was erased."""
     threshold_credits: int
     """Credits are bought while the balance is below this."""
     credits: int
@@ -7949,7 +7953,9 @@ class TopUpRequest(TypedDict):
     currency: str
     """ISO 4217 code."""
     monthly_credits_max: int
-    """The most credits that top-ups buy in a month, UTC. At least `credits`."""
+    """The most credits that top-ups of the tenant buy in a month, UTC, whoever paid for them. At
+    least `credits`.
+    """
     payer: NotRequired[str | None]
     """Customer at the payment provider, as `cus_…`. Left out: as before."""
     payment_method: NotRequired[str | None]

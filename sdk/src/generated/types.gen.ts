@@ -13028,7 +13028,7 @@ export type TooManyWebhooksProblem = {
 };
 
 /**
- * Members are null where nothing was ever set.
+ * Members are null where nothing was ever set. Who pays is null once the tenant was erased.
  */
 export type TopUp = {
     /**
@@ -13036,7 +13036,7 @@ export type TopUp = {
      */
     tenant_id: string;
     /**
-     * False: the consent was taken back, or never given.
+     * False: the consent was taken back, or never given, or the tenant was erased.
      */
     active: boolean;
     /**
@@ -13052,7 +13052,7 @@ export type TopUp = {
      */
     currency: string | null;
     /**
-     * The most credits that top-ups buy in a month, UTC.
+     * The most credits that top-ups of the tenant buy in a month, UTC, whoever paid for them.
      */
     monthly_credits_max: number | null;
     /**
@@ -13068,9 +13068,17 @@ export type TopUp = {
      */
     consented_at: string | null;
     /**
+     * Customers that paid before: their top-ups of this month count as well.
+     */
+    former_payers: Array<string>;
+    /**
      * Whole credits.
      */
     balance_credits: number;
+    /**
+     * When the balance was read, by the clock of the service.
+     */
+    as_of: string;
     /**
      * When the limits were set; null while the defaults hold.
      */
@@ -13086,7 +13094,7 @@ export type TopUp = {
  */
 export type TopUpRequest = {
     /**
-     * False: the consent was taken back, or never given.
+     * False: the consent was taken back, or never given, or the tenant was erased.
      */
     active: boolean;
     /**
@@ -13102,7 +13110,7 @@ export type TopUpRequest = {
      */
     currency: string;
     /**
-     * The most credits that top-ups buy in a month, UTC. At least `credits`.
+     * The most credits that top-ups of the tenant buy in a month, UTC, whoever paid for them. At least `credits`.
      */
     monthly_credits_max: number;
     /**
