@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decimalOf, priceOf, shortText } from '../../src/ui/decimal.ts';
+import { decimalOf, majorText, priceOf, shortText, signedBy } from '../../src/ui/decimal.ts';
 
 describe('money in a heading', () => {
   it('has the digits of its currency', () => {
@@ -39,5 +39,15 @@ describe('what credits cost', () => {
     expect(priceOf({ price_per_1000_credits: '0.92' }, 1_250)).to.equal('1.15000');
     expect(priceOf({ price_per_1000_credits: '1' }, 0)).to.equal('0.000');
     expect(priceOf({ price_per_1000_credits: 'free' }, 1)).to.equal(undefined);
+  });
+});
+
+describe('the amount of a grant', () => {
+  it('is below 0 where the money was paid back, as its credits are', () => {
+    const shown = (kind: string) => majorText(signedBy(kind, 238), 'USD');
+    expect(['sale', 'refund', 'dispute', 'reversal'].map(shown)).to.deep.equal([
+      ...['2.38', '-2.38', '-2.38', '2.38'],
+    ]);
+    expect(Object.is(signedBy('refund', 0), 0)).to.equal(true);
   });
 });

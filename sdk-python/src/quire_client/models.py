@@ -4052,15 +4052,23 @@ class GrantItem(TypedDict):
     currency: str
     """ISO 4217, three capital letters."""
     gross_amount_minor: int | None
-    """What the customer paid, VAT included, in minor units of `currency`."""
+    """With VAT, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back
+    (`refund`, `dispute`).
+    """
     discount_minor: int
     """Taken off the list price, in minor units."""
     vat_amount_minor: int
-    """VAT in minor units of `currency`."""
+    """VAT in it, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back
+    (`refund`, `dispute`).
+    """
     provider_fee_minor: int
-    """What the payment provider kept, in minor units of `currency`."""
+    """What the provider kept, or gave back, never below 0: `kind` says whether it was paid (`sale`,
+    `reversal`) or paid back (`refund`, `dispute`).
+    """
     net_amount_minor: int | None
-    """Gross less VAT, in minor units of `currency`."""
+    """Without VAT, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back
+    (`refund`, `dispute`).
+    """
     discount_code: str | None
     """Coupon or code of the discount; null without one."""
     payout_id: str | None
@@ -6104,7 +6112,7 @@ class ReadyResponse(TypedDict):
 
 
 class ReceiptCorrection(TypedDict):
-    """Tax of a payment that was told after its month was closed."""
+    """Tax or exchange rate of a payment that was told after its month was closed."""
 
     booked_at: str
     """Date of booking, in the month that was open."""
@@ -6114,6 +6122,10 @@ class ReceiptCorrection(TypedDict):
     """VAT in percent, decimal text; null where it was not said."""
     tax_country: str | None
     """Country whose VAT it is, ISO 3166-1; null where it was not said."""
+    fx_rate_to_usd: str | None
+    """The rate from then on; null where the correction is one of tax."""
+    fx_rate_date: str | None
+    """Day of the exchange rate; null if none was needed or known."""
     position: str
     """Position of its event in the log."""
 
@@ -6179,7 +6191,7 @@ class ReceiptResponse(TypedDict):
     price_list_version: int | None
     """Version of the price list that the sale used."""
     fx_rate_to_usd: str | None
-    """USD for one unit of the currency, as a decimal text; null while no rate is known."""
+    """As known when its month was closed; `corrections` has what was told later."""
     fx_rate_date: str | None
     """Day of the exchange rate; null if none was needed or known."""
     provider: str
@@ -6189,8 +6201,8 @@ class ReceiptResponse(TypedDict):
     position: str
     """Position of its event in the log."""
     corrections: list[ReceiptCorrection]
-    """VAT, its rate and country as told after the month of the document was closed, the oldest
-    first.
+    """VAT with its rate and country, and exchange rates, as told after the month of the document
+    was closed, the oldest first.
     """
     invoice_ref: str | None
     """Reference of the invoice, for people."""

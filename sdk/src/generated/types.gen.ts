@@ -6606,7 +6606,7 @@ export type GrantItem = {
      */
     currency: string;
     /**
-     * What the customer paid, VAT included, in minor units of `currency`.
+     * With VAT, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     gross_amount_minor: number | null;
     /**
@@ -6614,15 +6614,15 @@ export type GrantItem = {
      */
     discount_minor: number;
     /**
-     * VAT in minor units of `currency`.
+     * VAT in it, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     vat_amount_minor: number;
     /**
-     * What the payment provider kept, in minor units of `currency`.
+     * What the provider kept, or gave back, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     provider_fee_minor: number;
     /**
-     * Gross less VAT, in minor units of `currency`.
+     * Without VAT, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     net_amount_minor: number | null;
     /**
@@ -10082,7 +10082,7 @@ export type ReadyResponse = {
 };
 
 /**
- * Tax of a payment that was told after its month was closed.
+ * Tax or exchange rate of a payment that was told after its month was closed.
  */
 export type ReceiptCorrection = {
     /**
@@ -10101,6 +10101,14 @@ export type ReceiptCorrection = {
      * Country whose VAT it is, ISO 3166-1; null where it was not said.
      */
     tax_country: string | null;
+    /**
+     * The rate from then on; null where the correction is one of tax.
+     */
+    fx_rate_to_usd: string | null;
+    /**
+     * Day of the exchange rate; null if none was needed or known.
+     */
+    fx_rate_date: string | null;
     /**
      * Position of its event in the log.
      */
@@ -10219,7 +10227,7 @@ export type ReceiptResponse = {
      */
     price_list_version: number | null;
     /**
-     * USD for one unit of the currency, as a decimal text; null while no rate is known.
+     * As known when its month was closed; `corrections` has what was told later.
      */
     fx_rate_to_usd: string | null;
     /**
@@ -10239,7 +10247,7 @@ export type ReceiptResponse = {
      */
     position: string;
     /**
-     * VAT, its rate and country as told after the month of the document was closed, the oldest first.
+     * VAT with its rate and country, and exchange rates, as told after the month of the document was closed, the oldest first.
      */
     corrections: Array<ReceiptCorrection>;
     /**
