@@ -23,8 +23,10 @@ interface Consent {
 
 /** What the service says of a tenant's top-ups at one moment. */
 interface Standing {
-  readonly consent: Consent;
-  readonly balance: number;
+  /** undefined: nobody agrees now. */
+  readonly consent: Consent | undefined;
+  /** The balance is below the threshold, of a consent that was taken back too. */
+  readonly isLow: boolean;
   /** Who pays, and who paid before. */
   readonly payers: readonly string[];
   /** By the clock of the service: that of this process may be wrong, and then the month or a pause would be too. */
@@ -162,8 +164,8 @@ const charge = async (
   }
 };
 
-interface Due {
-  readonly standing: Standing;
+interface Due extends Pick<Standing, 'nowMs'> {
+  readonly consent: Consent;
   readonly earlier: readonly Stripe.PaymentIntent[];
 }
 
@@ -171,7 +173,7 @@ interface Due {
 const chargeDue = async (
   sides: Sides,
   tenant: string,
-  { standing: { consent, nowMs }, earlier }: Due,
+  { consent, nowMs, earlier }: Due,
 ): Promise<TopUpOutcome> => {
   if (earlier.some(({ status }) => UNDER_WAY.includes(status))) return 'waits';
   if (boughtThisMonth(earlier, nowMs) + consent.credits > consent.monthlyMax) return 'limit';
@@ -181,30 +183,30 @@ const chargeDue = async (
   return charge(sides, tenant, { consent, last: earlier[0]?.id ?? 'none' });
 };
 
-/** undefined: nobody agreed. */
-const standingOf = async ({ quire }: Sides, tenant: string): Promise<Standing | undefined> => {
+const standingOf = async ({ quire }: Sides, tenant: string): Promise<Standing> => {
   const told = await quire.getTopUp({ path: { tenant_id: tenant } });
-  const consent = consentIn(told);
-  if (consent === undefined) return undefined;
-  const payers = [...new Set([consent.payer, ...told.former_payers])].sort();
-  return { consent, balance: told.balance_credits, payers, nowMs: Date.parse(told.as_of) };
+  const { payer, former_payers, threshold_credits: threshold, balance_credits: balance, as_of } = told;
+  return {
+    consent: consentIn(told),
+    isLow: threshold !== null && balance < threshold,
+    payers: [...new Set([...(payer === null ? [] : [payer]), ...former_payers])].sort(),
+    nowMs: Date.parse(as_of),
+  };
 };
-
-const isLow = ({ balance, consent }: Standing): boolean => balance < consent.threshold;
 
 /**
  * Buys credits for a tenant whose balance is below the threshold of its consent. What was bought before is read from
- * Stripe, what is there from the service: nothing is remembered here, and a message that comes twice buys once.
+ * Stripe, what is there from the service: nothing is remembered here, and a message that comes twice buys once. What
+ * was paid by a consent that was taken back since is booked too.
  */
 export const topUp = async (sides: Sides, tenant: string): Promise<TopUpOutcome> => {
   const before = await standingOf(sides, tenant);
-  if (before === undefined || !isLow(before)) return 'not_due';
+  if (!before.isLow) return 'not_due';
   const earlier = await topUpsOf(sides, tenant, before);
   const settled = await settleUnbooked(sides, earlier);
   // Another may have charged since, and its charge may be booked: what is listed is in the balance that is read now.
-  const now = await standingOf(sides, tenant);
-  if (now === undefined) return 'not_due';
-  if (now.consent.setAt !== before.consent.setAt) return 'waits';
-  if (!isLow(now)) return settled ? 'charged' : 'not_due';
-  return chargeDue(sides, tenant, { standing: now, earlier });
+  const { consent, isLow, nowMs } = await standingOf(sides, tenant);
+  if (consent === undefined || !isLow) return settled ? 'charged' : 'not_due';
+  if (consent.setAt !== before.consent?.setAt) return 'waits';
+  return chargeDue(sides, tenant, { consent, nowMs, earlier });
 };

@@ -23,6 +23,7 @@ describe('top-ups', () => {
     await world.restart();
     world.stripe.take();
     world.stripe.declines = false;
+    world.stripe.isSlow = false;
     world.stripe.nowMs = nowMs;
     await world.api.newKey(tenant);
   });
@@ -204,6 +205,23 @@ describe('top-ups', () => {
     world.api.wait(32 * 24 * HOUR_MS);
     expect(await told()).to.equal('200 charged');
     expect(charges()).to.have.length(3);
+  });
+
+  it('wait for a charge that is paid later, and book it though the consent was taken back meanwhile', async () => {
+    await agreed();
+    world.stripe.isSlow = true;
+    expect(await told()).to.equal('503 waits');
+    expect(await told()).to.equal('503 waits');
+    const [slow, ...more] = [...world.stripe.intents.values()].filter(
+      ({ metadata }) => metadata['quire_top_up'] === tenant,
+    );
+    expect(more).to.deep.equal([]);
+    await agreed({ active: false });
+    world.stripe.arriveIntent(slow?.id ?? '');
+    // Stripe's own message of it is lost.
+    expect(await told()).to.equal('200 charged');
+    expect(await world.balance(tenant)).to.equal(5_000);
+    expect(await told()).to.equal('200 not_due');
   });
 
   it('buy nothing for a tenant that was erased, until somebody new agrees to pay', async () => {

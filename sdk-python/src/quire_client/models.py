@@ -4052,21 +4052,21 @@ class GrantItem(TypedDict):
     currency: str
     """ISO 4217, three capital letters."""
     gross_amount_minor: int | None
-    """With VAT, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back
-    (`refund`, `dispute`).
+    """With VAT, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`,
+    `dispute`).
     """
     discount_minor: int
     """Taken off the list price, in minor units."""
     vat_amount_minor: int
-    """VAT in it, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back
-    (`refund`, `dispute`).
+    """VAT in it, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`,
+    `dispute`).
     """
     provider_fee_minor: int
-    """What the provider kept, or gave back, never below 0: `kind` says whether it was paid (`sale`,
+    """What the provider kept, or gave back, never below 0: by `kind` it was paid (`sale`,
     `reversal`) or paid back (`refund`, `dispute`).
     """
     net_amount_minor: int | None
-    """Without VAT, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back
+    """Without VAT, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back
     (`refund`, `dispute`).
     """
     discount_code: str | None

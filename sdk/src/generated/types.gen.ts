@@ -6606,7 +6606,7 @@ export type GrantItem = {
      */
     currency: string;
     /**
-     * With VAT, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
+     * With VAT, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     gross_amount_minor: number | null;
     /**
@@ -6614,15 +6614,15 @@ export type GrantItem = {
      */
     discount_minor: number;
     /**
-     * VAT in it, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
+     * VAT in it, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     vat_amount_minor: number;
     /**
-     * What the provider kept, or gave back, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
+     * What the provider kept, or gave back, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     provider_fee_minor: number;
     /**
-     * Without VAT, never below 0: `kind` says whether it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
+     * Without VAT, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     net_amount_minor: number | null;
     /**

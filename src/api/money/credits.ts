@@ -273,7 +273,7 @@ export const setPlanResponse = z
   .meta({ id: 'AdminSetPlanResponse' });
 
 const unsigned = (what: string): string =>
-  `${what}, never below 0: \`kind\` says whether it was paid (\`sale\`, \`reversal\`) or paid back (\`refund\`, \`dispute\`).`;
+  `${what}, never below 0: by \`kind\` it was paid (\`sale\`, \`reversal\`) or paid back (\`refund\`, \`dispute\`).`;
 
 const grantItem = z
   .strictObject({
