@@ -117,7 +117,8 @@ const answerOf = async (
   const as_of = clock.now();
   const { answer: balance_credits } = await accounts.ask(tenant_id, ({ balance }) => balance, 0);
   const { set, formerPayers }: Shown = await withTexts(log, state);
-  const former_payers = formerPayers.filter((payer) => payer !== null);
+  const earlier = formerPayers.filter((payer) => payer !== null && payer !== set?.payer);
+  const former_payers = [...new Set(earlier)].filter((payer) => payer !== null);
   return { tenant_id, ...shown(set ?? NOTHING_SET), former_payers, balance_credits, as_of };
 };
 
