@@ -102,8 +102,12 @@ type MoneyEvent = ProjectedEventOf<
 
 /** What all lines of an event have in common. */
 const placeOf = ({ opensAt }: PaymentFold, event: MoneyEvent, sale_id: string) => ({
-  ...{ position: event.position, line: 0, tenant_id: tenantOf(event), sale_id },
-  ...{ created_at: event.data.created_at, booked_at: bookedAt(event.data.created_at, opensAt) },
+  position: event.position,
+  line: 0,
+  tenant_id: tenantOf(event),
+  sale_id,
+  created_at: event.data.created_at,
+  booked_at: bookedAt(event.data.created_at, opensAt),
 });
 
 const saleLine = (fold: PaymentFold, event: ProjectedEventOf<'CreditsGranted'>): PaymentLine => {
@@ -111,22 +115,31 @@ const saleLine = (fold: PaymentFold, event: ProjectedEventOf<'CreditsGranted'>):
   const gross = data.gross_amount_minor;
   return {
     ...placeOf(fold, event, data.grant_id),
-    ...{
-      grant_id: data.grant_id,
-      kind: 'sale',
-      side: 'sale',
-      credits: data.credits,
-      currency: data.currency,
-    },
+    grant_id: data.grant_id,
+    kind: 'sale',
+    side: 'sale',
+    credits: data.credits,
+    currency: data.currency,
     gross_amount_minor: gross,
     vat_amount_minor: data.vat_amount_minor,
     provider_fee_minor: data.provider_fee_minor,
     net_amount_minor: gross === null ? null : gross - data.vat_amount_minor,
-    ...{ price_list_version: data.price_list_version },
-    ...{ fx_rate_to_usd: data.fx_rate_to_usd, fx_rate_date: data.fx_rate_date },
-    ...{ provider: data.provider, provider_txn_id: data.provider_txn_id, invoice_ref: data.invoice_ref },
-    ...{ payout_id: data.payout_id ?? null, occurred_at: data.occurred_at },
-    ...{ tax_rate: data.tax_rate ?? null, tax_country: data.tax_country ?? null, dispute_fee_minor: 0 },
+
+    price_list_version: data.price_list_version,
+
+    fx_rate_to_usd: data.fx_rate_to_usd,
+    fx_rate_date: data.fx_rate_date,
+
+    provider: data.provider,
+    provider_txn_id: data.provider_txn_id,
+    invoice_ref: data.invoice_ref,
+
+    payout_id: data.payout_id ?? null,
+    occurred_at: data.occurred_at,
+
+    tax_rate: data.tax_rate ?? null,
+    tax_country: data.tax_country ?? null,
+    dispute_fee_minor: 0,
   };
 };
 
@@ -164,14 +177,21 @@ const returnLine = (
     ...placeOf(fold, event, data.grant_id),
     ...returnOf(event),
     side: 'refund',
-    ...{ credits: signed(data.credits), currency: data.currency },
+    credits: signed(data.credits),
+    currency: data.currency,
     gross_amount_minor: signed(data.gross_amount_minor),
     vat_amount_minor: signed(data.vat_amount_minor),
     provider_fee_minor: signed(data.provider_fee_minor),
     net_amount_minor: signed(data.gross_amount_minor - data.vat_amount_minor),
     price_list_version: lines[0]?.price_list_version ?? null,
-    ...{ fx_rate_to_usd: rated?.fx_rate_to_usd ?? null, fx_rate_date: rated?.fx_rate_date ?? null },
-    ...{ provider: data.provider, provider_txn_id: data.provider_txn_id, invoice_ref: null, payout_id: null },
+
+    fx_rate_to_usd: rated?.fx_rate_to_usd ?? null,
+    fx_rate_date: rated?.fx_rate_date ?? null,
+
+    provider: data.provider,
+    provider_txn_id: data.provider_txn_id,
+    invoice_ref: null,
+    payout_id: null,
     ...taxOf(lines),
     occurred_at: data.occurred_at,
   };
@@ -258,10 +278,17 @@ const addDetails = (fold: PaymentFold, event: ProjectedEventOf<'SaleDetailsAdded
   const corrections = correctionsOf(closed, told, tax).map((sums, line): PaymentLine => ({
     ...sale,
     ...placeOf(fold, event, grant_id),
-    ...{ line, kind: 'correction', side: sums.side, credits: 0, dispute_fee_minor: 0 },
-    ...{ gross_amount_minor: sums.gross, vat_amount_minor: sums.vat, provider_fee_minor: sums.fee },
+    line,
+    kind: 'correction',
+    side: sums.side,
+    credits: 0,
+    dispute_fee_minor: 0,
+    gross_amount_minor: sums.gross,
+    vat_amount_minor: sums.vat,
+    provider_fee_minor: sums.fee,
     net_amount_minor: sums.gross - sums.vat,
-    ...{ tax_rate: sums.tax_rate, tax_country: sums.tax_country },
+    tax_rate: sums.tax_rate,
+    tax_country: sums.tax_country,
   }));
   const known = { invoice_ref: told.invoice_ref, payout_id: told.payout_id };
   const named = (line: PaymentLine): PaymentLine =>
@@ -285,7 +312,14 @@ const bookRate = (fold: PaymentFold, event: ProjectedEventOf<'SaleRateBooked'>):
   const key = saleKey(tenantOf(event), grant_id);
   const { position, tenant_id, sale_id, booked_at } = placeOf(fold, event, grant_id);
   const told = { fx_rate_to_usd, fx_rate_date };
-  const rate = { ...{ position, tenant_id, sale_id, booked_at }, ...told, opens_at: fold.opensAt };
+  const rate = {
+    position,
+    tenant_id,
+    sale_id,
+    booked_at,
+    ...told,
+    opens_at: fold.opensAt,
+  };
   fold.lastRates.set(key, rate);
   fold.rates.push(rate);
   const lines = (fold.sales.get(key) ?? []).map((line) =>
@@ -302,10 +336,29 @@ const addFee = (fold: PaymentFold, event: ProjectedEventOf<'DisputeChanged'>): v
   const { provider, provider_txn_id } = event.data;
   const line: PaymentLine = {
     ...placeOf(fold, event, grant_id),
-    ...{ grant_id: refund_id, kind: 'dispute', side: 'fee', credits: 0, currency, provider, provider_txn_id },
-    ...{ gross_amount_minor: 0, vat_amount_minor: 0, provider_fee_minor: 0, net_amount_minor: 0 },
-    ...{ price_list_version: null, fx_rate_to_usd: null, fx_rate_date: null },
-    ...{ invoice_ref: null, payout_id: null, tax_rate: null, tax_country: null, occurred_at: created_at },
+
+    grant_id: refund_id,
+    kind: 'dispute',
+    side: 'fee',
+    credits: 0,
+    currency,
+    provider,
+    provider_txn_id,
+
+    gross_amount_minor: 0,
+    vat_amount_minor: 0,
+    provider_fee_minor: 0,
+    net_amount_minor: 0,
+
+    price_list_version: null,
+    fx_rate_to_usd: null,
+    fx_rate_date: null,
+
+    invoice_ref: null,
+    payout_id: null,
+    tax_rate: null,
+    tax_country: null,
+    occurred_at: created_at,
     dispute_fee_minor: fee_minor - previous_fee_minor,
   };
   keep(fold, [line]);
@@ -405,8 +458,14 @@ export const paymentsProjector: Projector = {
   name: 'payments',
   version: 3,
   eventTypes: [
-    ...(['CreditsGranted', 'SaleDetailsAdded', 'SaleRateBooked', 'CreditsRefunded'] as const),
-    ...(['RefundReversed', 'DisputeChanged', 'MonthCutOff', 'MonthReopened'] as const),
+    'CreditsGranted',
+    'SaleDetailsAdded',
+    'SaleRateBooked',
+    'CreditsRefunded',
+    'RefundReversed',
+    'DisputeChanged',
+    'MonthCutOff',
+    'MonthReopened',
   ],
   tables: [paymentLines, paymentRates, paymentBooks],
   apply: async (tx, { schema, events }) => {

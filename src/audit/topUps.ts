@@ -5,9 +5,15 @@ import type { Books } from './rules.ts';
 type Consent = AuditedEventOf<'TopUpSet'>['data'];
 
 const SETTINGS = [
-  ...(['active', 'threshold_credits', 'credits', 'currency', 'monthly_credits_max', 'payer'] as const),
-  ...(['payment_method', 'consented_at'] as const),
-];
+  'active',
+  'threshold_credits',
+  'credits',
+  'currency',
+  'monthly_credits_max',
+  'payer',
+  'payment_method',
+  'consented_at',
+] as const;
 
 /** What only those set who answer for the payer; undefined: this is none of it. */
 const reserved = (before: Consent | undefined, now: Consent): string | undefined => {

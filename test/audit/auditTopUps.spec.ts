@@ -13,8 +13,16 @@ import { memoryEventStore } from '../support/logs/memoryEventStore.ts';
 type Wanted = Partial<TopUpKind['command']['data']>;
 
 const PLAIN = {
-  ...{ tenant_id: 'acme', active: true, threshold_credits: 1_000, credits: 5_000, currency: 'USD' },
-  ...{ monthly_credits_max: 20_000, payer: null, payment_method: null, consented_at: null },
+  tenant_id: 'acme',
+  active: true,
+  threshold_credits: 1_000,
+  credits: 5_000,
+  currency: 'USD',
+
+  monthly_credits_max: 20_000,
+  payer: null,
+  payment_method: null,
+  consented_at: null,
 } as const;
 const ADMIN = { key_id: 'key_admin', role: 'admin' } as const;
 const OWN = { key_id: 'key_own', role: 'tenant' } as const;

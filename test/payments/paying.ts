@@ -73,7 +73,12 @@ const serviceOn = (shared: ReturnType<typeof sharedStores>, clock: Clock, call: 
   const sold = { reference, clock, accounts, store, claimantOf: claimantOf(store) };
   const topUps = topUpCommands(store);
   const deps = {
-    ...{ accounts, reference, clock, topUps, log: {}, reads: { note: () => undefined } },
+    accounts,
+    reference,
+    clock,
+    topUps,
+    log: {},
+    reads: { note: () => undefined },
     sellCredits: sellCredits({ ...sold, payments: payments({ store, writer: accounts, clock }) }),
     paymentNamed: paymentNamed({ store, accounts }),
     queries: { balanceOfTenant: () => Promise.resolve({}) },
@@ -90,16 +95,28 @@ const serviceOn = (shared: ReturnType<typeof sharedStores>, clock: Clock, call: 
       accounts.execute({
         type: 'AdjustCredits',
         data: {
-          ...{ tenant_id: TENANT, adjustment_id: `adj_${id}`, idempotency_key: id, fingerprint: id },
-          ...{ reason: 'spent', credits: asCredits(-credits), allow_negative: false },
+          tenant_id: TENANT,
+          adjustment_id: `adj_${id}`,
+          idempotency_key: id,
+          fingerprint: id,
+
+          reason: 'spent',
+          credits: asCredits(-credits),
+          allow_negative: false,
         },
         meta: by(ADMIN, id),
       }),
     agree: (wanted: Agreed) =>
       topUps.set(
         {
-          ...{ tenant_id: TENANT, threshold_credits: THRESHOLD, currency: 'USD', consented_at: null },
-          ...{ mayNamePayer: true, payment_method: 'pm_card', ...wanted },
+          tenant_id: TENANT,
+          threshold_credits: THRESHOLD,
+          currency: 'USD',
+          consented_at: null,
+
+          mayNamePayer: true,
+          payment_method: 'pm_card',
+          ...wanted,
         },
         by(ADMIN, 'agrees'),
       ),
@@ -157,7 +174,13 @@ const stage = (seed: number, base: readonly RecordedEvent[]) => {
   shared.onEvent = watch.see;
   for (const event of shared.events) watch.see(event);
   return {
-    ...{ seed, sched, shared, stripe, findings, say, watch },
+    seed,
+    sched,
+    shared,
+    stripe,
+    findings,
+    say,
+    watch,
     /** By the name: who it is now. */
     owners: new Map<string, Owner>(),
     services: new Map<string, Service>(),
@@ -270,7 +293,9 @@ const askedOf = ([, , path, method, headers, body]: Sent): Asked => {
 };
 
 const answered = (status: number, text: string) => ({
-  ...{ getStatusCode: () => status, getHeaders: () => ({}), getRawResponse: () => ({}) },
+  getStatusCode: () => status,
+  getHeaders: () => ({}),
+  getRawResponse: () => ({}),
   toJSON: () => Promise.resolve(JSON.parse(text) as unknown),
   toStream: () => {
     throw new Error('this does not take part');
@@ -326,7 +351,10 @@ const sidesFor = (on: Stage, owner: Owner, run: Run): Sides => {
       getCreditPrices: () => ask('getCreditPrices', (service) => service.getCreditPrices()),
       getPayment: ({ path }) => ask('getPayment', (service) => service.getPayment(path)),
       addCredits: ({ body }) => ask('addCredits', (service) => service.addCredits(body)),
-      ...{ recordDispute: none, refundCredits: none, reverseRefund: none },
+
+      recordDispute: none,
+      refundCredits: none,
+      reverseRefund: none,
     },
   };
 };

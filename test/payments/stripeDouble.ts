@@ -3,6 +3,7 @@ import express, { type Request, type Response } from 'express';
 import Stripe from 'stripe';
 import { z } from 'zod';
 import { listen } from '../../src/server/connections.ts';
+import { intentRequest, moneyOf, parsed, Refusal, sessionRequest } from './stripeRequests.ts';
 
 /** A key and secrets of nobody. */
 export const STRIPE_KEY = 'sk_test_of_the_double';
@@ -99,77 +100,16 @@ export interface Delivery {
   readonly body: string;
 }
 
-const whole = z.string().regex(/^\d+$/).transform(Number);
-const flag = z.enum(['true', 'false']);
-
-/** What a page may be asked for; anything else is refused, as Stripe does. */
-const sessionRequest = z.strictObject({
-  mode: z.literal('payment'),
-  line_items: z
-    .array(
-      z.strictObject({
-        quantity: z.literal('1'),
-        price_data: z.strictObject({
-          currency: z.string().regex(/^[a-z]{3}$/),
-          unit_amount: whole,
-          tax_behavior: z.enum(['inclusive', 'exclusive']),
-          product_data: z.strictObject({
-            name: z.string().min(1),
-            description: z.string().min(1).optional(),
-          }),
-        }),
-      }),
-    )
-    .length(1),
-  success_url: z.url(),
-  cancel_url: z.url(),
-  metadata: z.record(z.string().max(40), z.string().max(500)),
-  customer: z.string().startsWith('cus_').optional(),
-  customer_creation: z.literal('always').optional(),
-  discounts: z.array(z.strictObject({ coupon: z.string() })).optional(),
-  payment_intent_data: z.strictObject({ setup_future_usage: z.literal('off_session') }).optional(),
-  automatic_tax: z.strictObject({ enabled: flag }).optional(),
-  adaptive_pricing: z.strictObject({ enabled: flag }),
-  expires_at: whole,
-});
-
-const intentRequest = z.strictObject({
-  amount: whole,
-  currency: z.string().regex(/^[a-z]{3}$/),
-  customer: z.string().startsWith('cus_'),
-  payment_method: z.string().startsWith('pm_').optional(),
-  confirm: z.literal('true'),
-  off_session: z.literal('true'),
-  description: z.string().optional(),
-  metadata: z.record(z.string().max(40), z.string().max(500)),
-});
-
 /** A request, as the double looks at it. */
 export type Asked = Pick<Request, 'method' | 'path' | 'query' | 'body' | 'get'>;
 
 /** How long Stripe remembers an idempotency key at least, ms. */
 const KEY_KEPT_MS = 86_400_000;
 
-class Refusal extends Error {
-  readonly status: number;
-  readonly code: string;
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
-
 const found = <T>(map: ReadonlyMap<string, T>, id: unknown): T => {
   const one = map.get(String(id));
   if (one === undefined) throw new Refusal(404, 'resource_missing', `No such object: '${String(id)}'`);
   return one;
-};
-
-const parsed = <Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> => {
-  const { data, error } = schema.safeParse(body);
-  if (data === undefined) throw new Refusal(400, 'parameter_unknown', z.prettifyError(error!));
-  return data;
 };
 
 const list = (url: string, data: readonly object[]) => ({ object: 'list', url, has_more: false, data });
@@ -180,30 +120,6 @@ const paidBy = <T extends { readonly payment_intent: string | null }>(
   map: ReadonlyMap<string, T>,
 ): readonly T[] =>
   [...map.values()].filter(({ payment_intent }) => payment_intent === query['payment_intent']).reverse();
-
-/** What Stripe takes off for a coupon, percent. */
-const COUPONS: Readonly<Record<string, number>> = { TENTH: 10, GIFT: 100 };
-/** VAT of pages with automatic tax, percent. */
-const TAX = 19;
-
-/** What a coupon takes off a price. */
-const discountOf = (price: number, coupon: string | undefined): number => {
-  if (coupon === undefined) return 0;
-  const percent = COUPONS[coupon];
-  if (percent === undefined) throw new Refusal(400, 'resource_missing', `No such coupon: '${coupon}'`);
-  return Math.round((price * percent) / 100);
-};
-
-/** What a page asks for: its discount, and its tax on top or within. */
-const moneyOf = (asked: z.output<typeof sessionRequest>) => {
-  const { unit_amount: price, tax_behavior } = asked.line_items[0]!.price_data;
-  const amount_discount = discountOf(price, asked.discounts?.[0]?.coupon);
-  const left = price - amount_discount;
-  const isWithin = tax_behavior === 'inclusive';
-  const tax = isWithin ? Math.round(left - left / (1 + TAX / 100)) : Math.round((left * TAX) / 100);
-  const amount_tax = asked.automatic_tax?.enabled === 'true' ? tax : 0;
-  return { amount_total: left + (isWithin ? 0 : amount_tax), total_details: { amount_discount, amount_tax } };
-};
 
 const newId = (kind: string): string => `${kind}_${randomUUID().replaceAll('-', '')}`;
 
@@ -258,7 +174,11 @@ export class StripeDouble {
 
   #emit(type: string, object: { readonly id: string }): void {
     const event = {
-      ...{ id: newId('evt'), object: 'event', type, livemode: this.livemode, created: this.#now },
+      id: newId('evt'),
+      object: 'event',
+      type,
+      livemode: this.livemode,
+      created: this.#now,
       data: { object },
     };
     this.events.push({ type, body: JSON.stringify(event) });
@@ -269,8 +189,14 @@ export class StripeDouble {
     const currency = 'usd';
     const rate = charge.currency === currency ? 1 : 1.25;
     const settled: BalanceTransaction = {
-      ...{ id: newId('txn'), object: 'balance_transaction', type, currency, fee },
-      ...{ amount: Math.round(amount * rate), source: charge.id, payout: null },
+      id: newId('txn'),
+      object: 'balance_transaction',
+      type,
+      currency,
+      fee,
+      amount: Math.round(amount * rate),
+      source: charge.id,
+      payout: null,
     };
     this.settled.push(settled);
     return settled;
@@ -278,8 +204,12 @@ export class StripeDouble {
 
   #charged(intent: Intent, at: { readonly feeKnown: boolean }): void {
     const charge: Charge = {
-      ...{ id: newId('ch'), object: 'charge', payment_intent: intent.id, amount: intent.amount },
-      ...{ currency: intent.currency, balance_transaction: null },
+      id: newId('ch'),
+      object: 'charge',
+      payment_intent: intent.id,
+      amount: intent.amount,
+      currency: intent.currency,
+      balance_transaction: null,
     };
     intent.status = 'succeeded';
     intent.amount_received = intent.amount;
@@ -299,8 +229,13 @@ export class StripeDouble {
 
   #intent(of: Pick<Intent, 'currency' | 'amount' | 'metadata' | 'customer'>): Intent {
     const intent: Intent = {
-      ...{ id: newId('pi'), object: 'payment_intent', created: this.#now, ...of },
-      ...{ amount_received: 0, status: 'processing', latest_charge: null },
+      id: newId('pi'),
+      object: 'payment_intent',
+      created: this.#now,
+      ...of,
+      amount_received: 0,
+      status: 'processing',
+      latest_charge: null,
     };
     this.intents.set(intent.id, intent);
     return intent;
@@ -346,8 +281,13 @@ export class StripeDouble {
   refund(intentId: string, amount: number, status = 'succeeded'): string {
     const { currency, latest_charge } = found(this.intents, intentId);
     const refund: Refund = {
-      ...{ id: newId('re'), object: 'refund', payment_intent: intentId, amount, currency },
-      ...{ created: this.#now, status },
+      id: newId('re'),
+      object: 'refund',
+      payment_intent: intentId,
+      amount,
+      currency,
+      created: this.#now,
+      status,
     };
     this.refunds.set(refund.id, refund);
     this.#emit('refund.created', refund);
@@ -365,7 +305,12 @@ export class StripeDouble {
     const { currency } = found(this.intents, intentId);
     const taken = status.startsWith('warning') ? [] : [{ amount: -amount, currency, fee: 1_500 }];
     const dispute: Dispute = {
-      ...{ id: newId('du'), object: 'dispute', payment_intent: intentId, amount, currency, status },
+      id: newId('du'),
+      object: 'dispute',
+      payment_intent: intentId,
+      amount,
+      currency,
+      status,
       balance_transactions: taken,
     };
     this.disputes.set(dispute.id, dispute);
@@ -393,20 +338,25 @@ export class StripeDouble {
       return intent;
     });
     this.invoices.set(id, {
-      ...{
-        id,
-        object: 'invoice',
-        number: `N-${id.slice(-6)}`,
-        created: this.#now,
-        currency,
-        total,
-        metadata,
-      },
-      ...{ total_taxes: [{ amount: tax }], total_discount_amounts: [], parent: null, status: 'paid' },
+      id,
+      object: 'invoice',
+      number: `N-${id.slice(-6)}`,
+      created: this.#now,
+      currency,
+      total,
+      metadata,
+      total_taxes: [{ amount: tax }],
+      total_discount_amounts: [],
+      parent: null,
+      status: 'paid',
       payments: {
         object: 'list',
         data: intents.map((intent, at) => ({
-          ...{ id: newId('inpay'), object: 'invoice_payment', invoice: id, status: 'paid', created: at },
+          id: newId('inpay'),
+          object: 'invoice_payment',
+          invoice: id,
+          status: 'paid',
+          created: at,
           payment: { type: 'payment_intent', payment_intent: intent.id },
         })),
       },
@@ -431,10 +381,17 @@ export class StripeDouble {
     if (seconds < 1_800 || seconds > 86_400) throw new Refusal(400, 'parameter_invalid', 'expires_at');
     const id = newId('cs_test');
     const session: Session = {
-      ...{ id, object: 'checkout.session', created: this.#now, currency, metadata: asked.metadata },
+      id,
+      object: 'checkout.session',
+      created: this.#now,
+      currency,
+      metadata: asked.metadata,
       ...moneyOf(asked),
-      ...{ url: `https://checkout.example/${id}`, expires_at: asked.expires_at },
-      ...{ status: 'open', payment_status: 'unpaid', payment_intent: null },
+      url: `https://checkout.example/${id}`,
+      expires_at: asked.expires_at,
+      status: 'open',
+      payment_status: 'unpaid',
+      payment_intent: null,
     };
     this.sessions.set(id, session);
     return session;

@@ -46,7 +46,10 @@ describe('the amount of a grant', () => {
   it('is below 0 where the money was paid back, as its credits are', () => {
     const shown = (kind: string) => majorText(signedBy(kind, 238), 'USD');
     expect(['sale', 'refund', 'dispute', 'reversal'].map(shown)).to.deep.equal([
-      ...['2.38', '-2.38', '-2.38', '2.38'],
+      '2.38',
+      '-2.38',
+      '-2.38',
+      '2.38',
     ]);
     expect(Object.is(signedBy('refund', 0), 0)).to.equal(true);
   });

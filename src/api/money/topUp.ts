@@ -86,8 +86,16 @@ const topUpResponse = z
   });
 
 const NOTHING_SET = {
-  ...{ active: false, threshold_credits: null, credits: null, currency: null, monthly_credits_max: null },
-  ...{ payer: null, payment_method: null, consented_at: null, updated_at: null, updated_by: null },
+  active: false,
+  threshold_credits: null,
+  credits: null,
+  currency: null,
+  monthly_credits_max: null,
+  payer: null,
+  payment_method: null,
+  consented_at: null,
+  updated_at: null,
+  updated_by: null,
 };
 
 type State = Awaited<ReturnType<TopUpCommands['stateOf']>>;

@@ -46,21 +46,27 @@ export const plantIn = async (api: TestApi, tenant: string) => {
   const txn = randomUUID();
   await ok('post', '/v1/billing/credits', {
     json: {
-      ...{ tenant_id: tenant, provider: 'stripe', provider_txn_id: txn, credits: 40_000, currency: 'USD' },
-      ...{ gross_amount_minor: 5_900, vat_amount_minor: 1_900, provider_fee_minor: 195 },
-      ...{ invoice_ref: word('invoice_ref'), note: word('note of a sale') },
+      tenant_id: tenant,
+      provider: 'stripe',
+      provider_txn_id: txn,
+      credits: 40_000,
+      currency: 'USD',
+      gross_amount_minor: 5_900,
+      vat_amount_minor: 1_900,
+      provider_fee_minor: 195,
+      invoice_ref: word('invoice_ref'),
+      note: word('note of a sale'),
     },
   });
   await ok('post', '/v1/billing/refunds', {
     json: {
-      ...{
-        tenant_id: tenant,
-        provider: 'stripe',
-        provider_txn_id: `re-${txn}`,
-        credits: 10,
-        reason: word('refund'),
-      },
-      ...{ original_provider: 'stripe', original_provider_txn_id: txn },
+      tenant_id: tenant,
+      provider: 'stripe',
+      provider_txn_id: `re-${txn}`,
+      credits: 10,
+      reason: word('refund'),
+      original_provider: 'stripe',
+      original_provider_txn_id: txn,
     },
   });
   await ok('post', `/v1/admin/tenants/${tenant}/adjust-credits`, {
@@ -72,8 +78,14 @@ export const plantIn = async (api: TestApi, tenant: string) => {
   });
   await ok('put', `/v1/billing/top-up/${tenant}`, {
     json: {
-      ...{ active: true, threshold_credits: 1, credits: 1_000, currency: 'USD', monthly_credits_max: 5_000 },
-      ...{ payer: word('payer of top-ups'), payment_method: word('payment method of top-ups') },
+      active: true,
+      threshold_credits: 1,
+      credits: 1_000,
+      currency: 'USD',
+      monthly_credits_max: 5_000,
+
+      payer: word('payer of top-ups'),
+      payment_method: word('payment method of top-ups'),
     },
   });
   const schema = {

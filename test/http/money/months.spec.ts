@@ -154,14 +154,14 @@ describe('a closed month', () => {
     const log = (occurred_at: string) =>
       api.call('post', '/v1/internal/llm-cost', {
         json: {
-          ...{
-            tenant_id: 'costs',
-            job_id: randomUUID(),
-            operation: 'extract',
-            provider: 'openai',
-            model_name,
-          },
-          ...{ input_tokens: 2_000_000, output_tokens: 0, occurred_at },
+          tenant_id: 'costs',
+          job_id: randomUUID(),
+          operation: 'extract',
+          provider: 'openai',
+          model_name,
+          input_tokens: 2_000_000,
+          output_tokens: 0,
+          occurred_at,
         },
       });
     const inMonth = now();
@@ -197,9 +197,12 @@ describe('a closed month', () => {
     await use('1');
     toTheEnd();
     const handle = commandHandler<BooksKind>({
-      ...{ store: api.log, decider: books, codec: eventCodec(booksEvent), tenantOf: () => null },
+      store: api.log,
+      decider: books,
+      codec: eventCodec(booksEvent),
+      tenantOf: () => null,
     });
-    const meta = { ...{ now: now(), actor: { key_id: 'k', role: 'admin' } as const }, correlation_id: 'r' };
+    const meta = { now: now(), actor: { key_id: 'k', role: 'admin' } as const, correlation_id: 'r' };
     await handle(BOOKS_STREAM, {
       type: 'CutOffMonth',
       data: { month },
@@ -246,7 +249,10 @@ describe('a closed month', () => {
     const corrections = (await payments(open))['items'] as readonly Body[];
     expect(
       corrections.map(({ kind, gross_amount_minor, provider_fee_minor, tax_rate }) => [
-        ...[kind, gross_amount_minor, provider_fee_minor, tax_rate],
+        kind,
+        gross_amount_minor,
+        provider_fee_minor,
+        tax_rate,
       ]),
     ).to.deep.equal([
       ['correction', 1000, 0, '19'],
@@ -275,7 +281,10 @@ describe('a closed month', () => {
       post('/v1/billing/credits', { ...sale, gross_amount_minor: 1000, ...facts });
     const refund = (provider_txn_id: string) =>
       post('/v1/billing/refunds', {
-        ...{ tenant_id: 'late-vat', provider: 'stripe', provider_txn_id, gross_amount_minor: 200 },
+        tenant_id: 'late-vat',
+        provider: 'stripe',
+        provider_txn_id,
+        gross_amount_minor: 200,
         original_provider_txn_id: 'pi-late',
       });
     const receiptOf = async (id: unknown) =>
@@ -336,11 +345,18 @@ describe('a closed month', () => {
     const sell = (currency: string) =>
       post('/v1/billing/credits', {
         ...identity,
-        ...{ provider_txn_id: `pi-${currency}`, currency, credits: 10_000, gross_amount_minor: 1000 },
+
+        provider_txn_id: `pi-${currency}`,
+        currency,
+        credits: 10_000,
+        gross_amount_minor: 1000,
       });
     const refund = (provider_txn_id: string) =>
       post('/v1/billing/refunds', {
-        ...{ ...identity, provider_txn_id, gross_amount_minor: 200, original_provider_txn_id: 'pi-EUR' },
+        ...identity,
+        provider_txn_id,
+        gross_amount_minor: 200,
+        original_provider_txn_id: 'pi-EUR',
       });
     const receiptOf = async (id: unknown) =>
       (await api.call('get', `/v1/billing/receipts/${String(id)}`)).body;
@@ -356,7 +372,10 @@ describe('a closed month', () => {
       ['1.10', day],
     ]);
     await post('/v1/admin/fx-corrections', {
-      ...{ currency: 'EUR', rate_date: day, fx_rate_to_usd: '1.20', reason: 'mistyped' },
+      currency: 'EUR',
+      rate_date: day,
+      fx_rate_to_usd: '1.20',
+      reason: 'mistyped',
       grant_id: euro['grant_id'],
     });
     await post('/v1/admin/fx-rates', { date: day, rates: { USD: '1.10', SEK: '11' } });
@@ -365,7 +384,9 @@ describe('a closed month', () => {
     expect(after.map((receipt) => ({ ...receipt, corrections: [] }))).to.deep.equal(closed);
     const told = after.map(({ corrections }) =>
       (corrections as readonly Body[]).map(({ fx_rate_to_usd, fx_rate_date, booked_at, ...rest }) => [
-        ...[fx_rate_to_usd, fx_rate_date, String(booked_at).slice(0, 7)],
+        fx_rate_to_usd,
+        fx_rate_date,
+        String(booked_at).slice(0, 7),
         rest['vat_amount_minor'],
       ]),
     );
