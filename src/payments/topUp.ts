@@ -137,14 +137,23 @@ const settleUnbooked = async (sides: Sides, earlier: readonly Stripe.PaymentInte
   }
 };
 
+/** How long a look at the past is good for, ms: far less than Stripe remembers an idempotency key. */
+const GOOD_FOR_MS = HOUR_MS;
+
+/** Whether this process stood still since then, or its clock was set, so that others may have charged long ago. */
+const isLongSince = (lookedAtMs: number): boolean => {
+  const passedMs = Date.now() - lookedAtMs;
+  return passedMs < 0 || passedMs > GOOD_FOR_MS;
+};
+
 /**
  * Charges once for whatever asks for it at this moment: the key names the top-up that came before, so that all who see
- * the same past ask for the same charge.
+ * the same past ask for the same charge. It is asked for once: the next message looks at the past again.
  */
 const charge = async (
   sides: Sides,
   tenant: string,
-  { consent, last }: { readonly consent: Consent; readonly last: string },
+  { consent, last, lookedAtMs }: Pick<Due, 'consent' | 'lookedAtMs'> & { readonly last: string },
 ): Promise<TopUpOutcome> => {
   const { credits, currency, payer, method } = consent;
   const { list, minor } = await pricedNow(sides, { credits, currency });
@@ -159,8 +168,10 @@ const charge = async (
     metadata: { ...offerOf({ tenant_id: tenant, credits, bonus_credits: 0 }, list), [MARK]: tenant },
   };
   const idempotencyKey = `quire top-up ${tenant} after ${last}`;
+  if (isLongSince(lookedAtMs)) return 'waits';
   try {
-    const intent = await sides.stripe.paymentIntents.create(params, { idempotencyKey });
+    const once = { idempotencyKey, maxNetworkRetries: 0 };
+    const intent = await sides.stripe.paymentIntents.create(params, once);
     return (await settleIntent(sides, intent.id)) ? 'charged' : 'waits';
   } catch (error) {
     if (error instanceof Stripe.errors.StripeCardError) return 'declined';
@@ -171,20 +182,22 @@ const charge = async (
 interface Due extends Pick<Standing, 'nowMs'> {
   readonly consent: Consent;
   readonly earlier: readonly Stripe.PaymentIntent[];
+  /** When that was asked for, ms by the clock of this process. */
+  readonly lookedAtMs: number;
 }
 
 /** Charges, unless a charge is under way, the month has no room, or the card declined lately. */
 const chargeDue = async (
   sides: Sides,
   tenant: string,
-  { consent, nowMs, earlier }: Due,
+  { consent, nowMs, earlier, lookedAtMs }: Due,
 ): Promise<TopUpOutcome> => {
   if (earlier.some(({ status }) => UNDER_WAY.includes(status))) return 'waits';
   if (boughtThisMonth(earlier, nowMs) + consent.credits > consent.monthlyMax) return 'limit';
   const declined = afterDeclines(earlier, consent, nowMs);
   if (declined !== undefined) return declined;
   // Of any consent: of two that follow each other, both might ask for the first charge.
-  return charge(sides, tenant, { consent, last: earlier[0]?.id ?? 'none' });
+  return charge(sides, tenant, { consent, lookedAtMs, last: earlier[0]?.id ?? 'none' });
 };
 
 const standingOf = async ({ quire }: Sides, tenant: string): Promise<Standing> => {
@@ -206,11 +219,12 @@ const standingOf = async ({ quire }: Sides, tenant: string): Promise<Standing> =
 export const topUp = async (sides: Sides, tenant: string): Promise<TopUpOutcome> => {
   const before = await standingOf(sides, tenant);
   if (!before.isLow) return 'not_due';
+  const lookedAtMs = Date.now();
   const earlier = await topUpsOf(sides, tenant, before);
   const settled = await settleUnbooked(sides, earlier);
   // Another may have charged since, and its charge may be booked: what is listed is in the balance that is read now.
   const { consent, isLow, nowMs } = await standingOf(sides, tenant);
   if (consent === undefined || !isLow) return settled ? 'charged' : 'not_due';
   if (consent.setAt !== before.consent?.setAt) return 'waits';
-  return chargeDue(sides, tenant, { consent, nowMs, earlier });
+  return chargeDue(sides, tenant, { consent, nowMs, earlier, lookedAtMs });
 };

@@ -184,6 +184,22 @@ describe('top-ups', () => {
     expect(charges().map(({ amount }) => amount)).to.deep.equal([6_000]);
   });
 
+  it('buy nothing on an old look, where the process stood still for a day before it charged', async () => {
+    await agreed();
+    const sides = sidesOf(world.config);
+    const { now } = Date;
+    /** Stripe has forgotten the key by then: another may have charged with the same. */
+    const getCreditPrices: typeof sides.quire.getCreditPrices = async (...asked) => {
+      const list = await sides.quire.getCreditPrices(...asked);
+      Date.now = () => now() + 25 * HOUR_MS;
+      return list;
+    };
+    const late = topUp({ ...sides, quire: { ...sides.quire, getCreditPrices } }, tenant);
+    expect(await late.finally(() => (Date.now = now))).to.equal('waits');
+    expect(charges()).to.deep.equal([]);
+    expect(await told()).to.equal('200 charged');
+  });
+
   it('buy no more than a month has room for, also when another pays', async () => {
     await agreed();
     expect(await told()).to.equal('200 charged');
