@@ -18,7 +18,7 @@ const topUpSet = event('TopUpSet', {
   currency: currencyCode,
   /** The most that top-ups may buy in a month, UTC. */
   monthly_credits_max: count,
-  /** Who pays, and by what: names of the payment provider. */
+  /** Who pays, and by what: names of the payment provider, whose texts go with the tenant's erasure. */
   payer: z.string(),
   payment_method: z.string(),
   /** When the payer agreed. */
@@ -48,9 +48,11 @@ type SetTopUp = Command<
   TopUpWanted & { readonly tenant_id: string; readonly mayNamePayer: boolean }
 >;
 
-/** The latest setting; null: none was made. */
 interface TopUpState {
+  /** The latest setting; null: none was made. */
   readonly set: TopUpSet | null;
+  /** Who paid before, each once: what they bought this month counts too. */
+  readonly formerPayers: readonly string[];
 }
 
 export interface TopUpRejection {
@@ -81,18 +83,22 @@ const isKnown = (
   (consentedAt === null || consentedAt === set.consented_at);
 
 /** Who pays from now on; null: nobody. */
-const payerIn = ({ set }: TopUpState, { payer, payment_method }: TopUpWanted) => {
+const payerIn = ({ set }: Pick<TopUpState, 'set'>, { payer, payment_method }: TopUpWanted) => {
   const who = payer ?? set?.payer ?? null;
   const method = payment_method ?? set?.payment_method ?? null;
   return who === null || method === null ? null : { payer: who, payment_method: method };
 };
 
-const isNamed = ({ set }: TopUpState, { payer, payment_method }: TopUpWanted): boolean =>
+const isNamed = ({ set }: Pick<TopUpState, 'set'>, { payer, payment_method }: TopUpWanted): boolean =>
   (payer ?? set?.payer) !== set?.payer || (payment_method ?? set?.payment_method) !== set?.payment_method;
+
+/** All payers so far but the one who pays from now on. */
+const formerPayers = ({ set, formerPayers: earlier }: TopUpState, payer: string): readonly string[] =>
+  [...new Set([...earlier, ...(set === null ? [] : [set.payer])])].filter((one) => one !== payer);
 
 /** One setting a tenant. Only who answers for the payer names one; what holds already is not recorded again. */
 export const topUp: Decider<TopUpKind> = {
-  initialState: { set: null },
+  initialState: { set: null, formerPayers: [] },
   decide: (state, { data, meta }) => {
     const { tenant_id, mayNamePayer, consented_at, ...wanted } = data;
     const isGivenAgain = data.active && state.set?.active === false;
@@ -105,7 +111,10 @@ export const topUp: Decider<TopUpKind> = {
     const consented = consented_at ?? meta.now;
     return accept({ type: 'TopUpSet', data: { tenant_id, ...next, consented_at: consented, ...stamp } });
   },
-  evolve: (_, { data: { tenant_id: __, ...set } }) => ({ set }),
+  evolve: (state, { data: { tenant_id: _, ...set } }) => ({
+    set,
+    formerPayers: formerPayers(state, set.payer),
+  }),
 };
 
 export const topUpCodec = eventCodec(topUpEvent);

@@ -1,5 +1,5 @@
 import { BOOKS_STREAM, bookedAt } from '../domain/books.ts';
-import { bulk, upserting } from './engine/bulk.ts';
+import { bulk, inserting, upserting } from './engine/bulk.ts';
 import { only, type ProjectedEvent, type ProjectedEventOf, type SqlTx, tenantOf } from './engine/ports.ts';
 import { pick, type Projector, type Row, rowReader, table, textOf } from './engine/table.ts';
 
@@ -29,6 +29,7 @@ export const paymentLines = table({
     net_amount_minor: 'int8? replace',
     price_list_version: 'int4?',
     fx_rate_to_usd: 'text? replace',
+    fx_rate_date: 'text? replace',
     provider: 'text',
     provider_txn_id: 'text',
     invoice_ref: 'text? replace',
@@ -44,6 +45,23 @@ export const paymentLines = table({
   fillfactor: 80,
 });
 
+/** Rates of sales that became known, or were corrected, after the sale. */
+export const paymentRates = table({
+  name: 'payment_rates',
+  key: ['position'],
+  columns: {
+    position: 'position',
+    tenant_id: 'sorted',
+    sale_id: 'sorted',
+    fx_rate_to_usd: 'text',
+    fx_rate_date: 'text',
+    /** First instant that was open for booking then: lines before it keep what they had. Empty: all were open. */
+    opens_at: 'text',
+    booked_at: 'text',
+  },
+  indexes: ['(tenant_id, sale_id)'],
+});
+
 /** Where the books are open: one row, once a month was closed. */
 export const paymentBooks = table({
   name: 'payment_books',
@@ -52,12 +70,19 @@ export const paymentBooks = table({
 });
 
 export type PaymentLine = Row<typeof paymentLines>;
+type PaymentRate = Row<typeof paymentRates>;
 
 /** The lines of the sales that a batch names, by tenant and sale, in the order of the log. */
 type LinesBySale = Map<string, readonly PaymentLine[]>;
 
+/** The last of the later rates of each sale, by tenant and sale. */
+type RatesBySale = Map<string, PaymentRate>;
+
 interface PaymentFold {
   readonly sales: LinesBySale;
+  readonly lastRates: RatesBySale;
+  /** That a batch has. */
+  readonly rates: PaymentRate[];
   /** Made or changed, by position and line. */
   readonly changed: Map<string, PaymentLine>;
   /** First instant that is open for booking; empty: no month is closed. */
@@ -99,13 +124,19 @@ const saleLine = (fold: PaymentFold, event: ProjectedEventOf<'CreditsGranted'>):
     vat_amount_minor: data.vat_amount_minor,
     provider_fee_minor: data.provider_fee_minor,
     net_amount_minor: gross === null ? null : gross - data.vat_amount_minor,
+
     price_list_version: data.price_list_version,
+
     fx_rate_to_usd: data.fx_rate_to_usd,
+    fx_rate_date: data.fx_rate_date,
+
     provider: data.provider,
     provider_txn_id: data.provider_txn_id,
     invoice_ref: data.invoice_ref,
+
     payout_id: data.payout_id ?? null,
     occurred_at: data.occurred_at,
+
     tax_rate: data.tax_rate ?? null,
     tax_country: data.tax_country ?? null,
     dispute_fee_minor: 0,
@@ -137,7 +168,9 @@ const returnLine = (
   event: ProjectedEventOf<'CreditsRefunded' | 'RefundReversed'>,
 ): PaymentLine => {
   const { data } = event;
-  const lines = fold.sales.get(saleKey(tenantOf(event), data.grant_id)) ?? [];
+  const key = saleKey(tenantOf(event), data.grant_id);
+  const lines = fold.sales.get(key) ?? [];
+  const rated = fold.lastRates.get(key) ?? lines[0];
   const isRefund = event.type === 'CreditsRefunded';
   const signed = (amount: number) => (isRefund ? 0 - amount : amount);
   return {
@@ -151,7 +184,10 @@ const returnLine = (
     provider_fee_minor: signed(data.provider_fee_minor),
     net_amount_minor: signed(data.gross_amount_minor - data.vat_amount_minor),
     price_list_version: lines[0]?.price_list_version ?? null,
-    fx_rate_to_usd: lines.at(-1)?.fx_rate_to_usd ?? null,
+
+    fx_rate_to_usd: rated?.fx_rate_to_usd ?? null,
+    fx_rate_date: rated?.fx_rate_date ?? null,
+
     provider: data.provider,
     provider_txn_id: data.provider_txn_id,
     invoice_ref: null,
@@ -272,9 +308,22 @@ const addDetails = (fold: PaymentFold, event: ProjectedEventOf<'SaleDetailsAdded
 
 /** A rate that became known; lines of closed months keep theirs. */
 const bookRate = (fold: PaymentFold, event: ProjectedEventOf<'SaleRateBooked'>): void => {
-  const key = saleKey(tenantOf(event), event.data.grant_id);
+  const { grant_id, fx_rate_to_usd, fx_rate_date } = event.data;
+  const key = saleKey(tenantOf(event), grant_id);
+  const { position, tenant_id, sale_id, booked_at } = placeOf(fold, event, grant_id);
+  const told = { fx_rate_to_usd, fx_rate_date };
+  const rate = {
+    position,
+    tenant_id,
+    sale_id,
+    booked_at,
+    ...told,
+    opens_at: fold.opensAt,
+  };
+  fold.lastRates.set(key, rate);
+  fold.rates.push(rate);
   const lines = (fold.sales.get(key) ?? []).map((line) =>
-    line.booked_at < fold.opensAt ? line : { ...line, fx_rate_to_usd: event.data.fx_rate_to_usd },
+    line.booked_at < fold.opensAt ? line : { ...line, ...told },
   );
   fold.sales.set(key, lines);
   keep(fold, lines);
@@ -287,6 +336,7 @@ const addFee = (fold: PaymentFold, event: ProjectedEventOf<'DisputeChanged'>): v
   const { provider, provider_txn_id } = event.data;
   const line: PaymentLine = {
     ...placeOf(fold, event, grant_id),
+
     grant_id: refund_id,
     kind: 'dispute',
     side: 'fee',
@@ -294,12 +344,16 @@ const addFee = (fold: PaymentFold, event: ProjectedEventOf<'DisputeChanged'>): v
     currency,
     provider,
     provider_txn_id,
+
     gross_amount_minor: 0,
     vat_amount_minor: 0,
     provider_fee_minor: 0,
     net_amount_minor: 0,
+
     price_list_version: null,
     fx_rate_to_usd: null,
+    fx_rate_date: null,
+
     invoice_ref: null,
     payout_id: null,
     tax_rate: null,
@@ -343,50 +397,66 @@ const follow = (fold: PaymentFold, event: ProjectedEvent): void => {
 export const foldPayments = (
   {
     sales,
+    lastRates = new Map(),
     opensAt,
-  }: { readonly sales: ReadonlyMap<string, readonly PaymentLine[]>; readonly opensAt: string },
+  }: {
+    readonly sales: ReadonlyMap<string, readonly PaymentLine[]>;
+    readonly lastRates?: ReadonlyMap<string, PaymentRate>;
+    readonly opensAt: string;
+  },
   events: readonly ProjectedEvent[],
 ): PaymentFold => {
-  const fold: PaymentFold = { sales: new Map(sales), changed: new Map(), opensAt };
+  const known = { sales: new Map(sales), lastRates: new Map(lastRates), opensAt };
+  const fold: PaymentFold = { ...known, rates: [], changed: new Map() };
   for (const event of events) follow(fold, event);
   return fold;
 };
 
 const named = bulk(pick(paymentLines.columns, 'tenant_id', 'sale_id'));
 const saveLines = upserting(paymentLines);
+const saveRates = inserting(paymentRates);
 const saveBooks = upserting(paymentBooks);
 const readLine = rowReader(paymentLines.columns);
+const readRate = rowReader(paymentRates.columns);
 
 const OF_SALES = (schema: string) => `
   select l.* from ${named.source()} join ${schema}.payment_lines l using (tenant_id, sale_id)
   where l.side <> 'fee'
   order by l.position, l.line`;
 
-/** The lines of sales that are named by events other than their sale. */
-const linesOf = async (
+const LAST_RATES = (schema: string) => `
+  select distinct on (r.tenant_id, r.sale_id) r.*
+  from ${named.source()} join ${schema}.payment_rates r using (tenant_id, sale_id)
+  order by r.tenant_id, r.sale_id, r.position desc`;
+
+/** The lines and last rates of sales that are named by events other than their sale. */
+const knownOf = async (
   tx: SqlTx,
   schema: string,
   events: readonly ProjectedEvent[],
-): Promise<LinesBySale> => {
+): Promise<Pick<PaymentFold, 'sales' | 'lastRates'>> => {
   const asked = new Map(
     only(events, 'SaleDetailsAdded', 'SaleRateBooked', 'CreditsRefunded', 'RefundReversed').map((event) => {
       const row = { tenant_id: tenantOf(event), sale_id: event.data.grant_id };
       return [saleKey(row.tenant_id, row.sale_id), row];
     }),
   );
-  const sales: LinesBySale = new Map();
-  if (asked.size === 0) return sales;
-  for (const row of (await tx.query(OF_SALES(schema), named.values([...asked.values()]))).map(readLine)) {
+  const [sales, lastRates]: [LinesBySale, RatesBySale] = [new Map(), new Map()];
+  if (asked.size === 0) return { sales, lastRates };
+  const names = named.values([...asked.values()]);
+  for (const row of (await tx.query(OF_SALES(schema), names)).map(readLine)) {
     const key = saleKey(row.tenant_id, row.sale_id);
     sales.set(key, [...(sales.get(key) ?? []), row]);
   }
-  return sales;
+  for (const row of (await tx.query(LAST_RATES(schema), names)).map(readRate))
+    lastRates.set(saleKey(row.tenant_id, row.sale_id), row);
+  return { sales, lastRates };
 };
 
 /** Money that came and went, by the month that it is booked in. */
 export const paymentsProjector: Projector = {
   name: 'payments',
-  version: 2,
+  version: 3,
   eventTypes: [
     'CreditsGranted',
     'SaleDetailsAdded',
@@ -396,13 +466,14 @@ export const paymentsProjector: Projector = {
     'DisputeChanged',
     'MonthCutOff',
     'MonthReopened',
-  ] as const,
-  tables: [paymentLines, paymentBooks],
+  ],
+  tables: [paymentLines, paymentRates, paymentBooks],
   apply: async (tx, { schema, events }) => {
     const [books] = await tx.query(`select opens_at from ${schema}.payment_books`);
     const opensAt = books === undefined ? '' : textOf(books, 'opens_at');
-    const fold = foldPayments({ sales: await linesOf(tx, schema, events), opensAt }, events);
+    const fold = foldPayments({ ...(await knownOf(tx, schema, events)), opensAt }, events);
     await saveLines(tx, schema, [...fold.changed.values()]);
+    await saveRates(tx, schema, fold.rates);
     if (only(events, 'MonthCutOff', 'MonthReopened').length > 0)
       await saveBooks(tx, schema, [{ stream: BOOKS_STREAM, opens_at: fold.opensAt }]);
   },

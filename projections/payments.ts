@@ -18,7 +18,7 @@ interface PaymentsAsked extends TimeRange {
 }
 
 /** Columns that a payment does not show. */
-const SHOWN = omit(paymentLines.columns, 'position', 'line', 'side');
+const SHOWN = omit(paymentLines.columns, 'position', 'line', 'side', 'fx_rate_date');
 
 const MONEY = ['gross_amount_minor', 'vat_amount_minor', 'provider_fee_minor', 'net_amount_minor'] as const;
 

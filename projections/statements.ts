@@ -3,7 +3,7 @@ import type { SqlTx } from './engine/ports.ts';
 import { finding, listing } from './engine/query.ts';
 import { grants } from './grants.ts';
 import type { LedgerKind } from './ledger.ts';
-import { paymentLines } from './paymentLines.ts';
+import { paymentLines, paymentRates } from './paymentLines.ts';
 import type { Opening } from '../domain/books.ts';
 import type { StatementLine } from '../domain/statement.ts';
 
@@ -159,8 +159,6 @@ const SHOWN = pick(
   'discount_minor',
   'discount_code',
   'price_list_version',
-  'fx_rate_to_usd',
-  'fx_rate_date',
   'provider',
   'provider_txn_id',
   'invoice_ref',
@@ -169,7 +167,8 @@ const SHOWN = pick(
 );
 
 const TAX = pick(paymentLines.columns, 'tax_rate', 'tax_country');
-const TAXED = { ...TAX, ...pick(paymentLines.columns, 'vat_amount_minor', 'net_amount_minor') };
+const RATED = pick(paymentLines.columns, 'fx_rate_to_usd', 'fx_rate_date');
+const OF_LINE = { ...TAX, ...RATED, ...pick(paymentLines.columns, 'vat_amount_minor', 'net_amount_minor') };
 
 /** Columns that are not the row's own. */
 const SHOWN_AS: Readonly<Partial<Record<string, string>>> = {
@@ -178,14 +177,14 @@ const SHOWN_AS: Readonly<Partial<Record<string, string>>> = {
 };
 
 /**
- * A sale, refund or reversal with what its receipt or note says. Its tax is that of its line among the payments, which
- * stays as it is once its month is closed.
+ * A sale, refund or reversal with what its receipt or note says. Its tax and its rate are those of its line among the
+ * payments, which stays as it is once its month is closed.
  */
 const documented = finding(
   `select ${Object.keys(SHOWN)
     .map((name) => SHOWN_AS[name] ?? `g.${name}`)
     .join(', ')},
-     l.tax_rate, l.tax_country,
+     l.tax_rate, l.tax_country, l.fx_rate_to_usd, l.fx_rate_date, l.booked_at,
      abs(l.vat_amount_minor) as vat_amount_minor, abs(l.net_amount_minor) as net_amount_minor,
      ${ordinalOf('g')} as ordinal, ${ordinalOf('s')} as sale_ordinal, ${ordinalOf('r')} as refund_ordinal
    from read.grants g
@@ -194,7 +193,15 @@ const documented = finding(
    left join read.grants r on r.tenant_id = g.tenant_id and r.grant_id = g.refund_id
    where g.grant_id = $1`,
   (grantId: string) => [grantId],
-  rowReader({ ...SHOWN, ...TAXED, ordinal: 'int8', sale_ordinal: 'int8', refund_ordinal: 'int8' }),
+  rowReader({
+    ...SHOWN,
+    ...OF_LINE,
+    booked_at: 'text',
+
+    ordinal: 'int8',
+    sale_ordinal: 'int8',
+    refund_ordinal: 'int8',
+  }),
 );
 
 type Documented = NonNullable<Awaited<ReturnType<ReturnType<typeof documented>>>>;
@@ -219,16 +226,36 @@ const corrected = listing(
   rowReader({ position: 'position', booked_at: 'text', ...TAX, vat_amount_minor: 'int8', lines: 'int8' }),
 );
 
-/** A payment with what its receipt or note says, and the tax that became known after its month was closed. */
+/** Rates that were told when the month of the payment was closed already. */
+const ratesSince = listing(
+  `select position, booked_at, fx_rate_to_usd, fx_rate_date from read.payment_rates
+   where tenant_id = $1 and sale_id = $2 and position > $3 and opens_at collate "C" > $4
+   order by position`,
+  ({ tenant_id, grant_id, original_grant_id: sale, position, booked_at }: Documented) => [
+    tenant_id,
+    sale ?? grant_id,
+    position,
+    booked_at,
+  ],
+  rowReader(pick(paymentRates.columns, 'position', 'booked_at', 'fx_rate_to_usd', 'fx_rate_date')),
+);
+
+const NO_RATE = { fx_rate_to_usd: null, fx_rate_date: null };
+const NO_TAX = { vat_amount_minor: 0, tax_rate: null, tax_country: null };
+
+/** A payment with what its receipt or note says, and the tax and rates that were told after its month was closed. */
 export const documentedPayment = (sql: SqlTx) => async (grantId: string) => {
-  const payment = await documented(sql)(grantId);
-  if (payment === undefined) return undefined;
+  const found = await documented(sql)(grantId);
+  if (found === undefined) return undefined;
+  const { booked_at: _, ...payment } = found;
   let known: Readonly<RowOf<typeof TAX>> = payment;
-  const corrections = (await corrected(sql)(payment)).flatMap(({ lines, ...told }) => {
+  const taxes = (await corrected(sql)(found)).flatMap(({ lines, ...told }) => {
     const isOther = told.tax_rate !== known.tax_rate || told.tax_country !== known.tax_country;
     if (told.vat_amount_minor === 0 && !(lines > 1 && isOther)) return [];
     known = told;
-    return [told];
+    return [{ ...told, ...NO_RATE }];
   });
+  const rates = (await ratesSince(sql)(found)).map((told) => ({ ...told, ...NO_TAX }));
+  const corrections = [...taxes, ...rates].sort((one, other) => (one.position < other.position ? -1 : 1));
   return { ...payment, corrections };
 };

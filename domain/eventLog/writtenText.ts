@@ -19,6 +19,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   ApiKeyIssued: ['name'],
   BudgetSet: ['name'],
   BillingDetailsSet: ['legal_name', 'address', 'vat_id', 'billing_email'],
+  TopUpSet: ['payer', 'payment_method'],
   UploadPresigned: ['file_name'],
   DocumentRegistered: ['file_name'],
   ConfigPublished: ['name', 'schema'],

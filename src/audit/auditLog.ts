@@ -21,6 +21,7 @@ import { agreementsCheck } from './agreements.ts';
 import { claimsCheck, transfersCheck } from './claims.ts';
 import { RACE_MS, reference } from './margin.ts';
 import { evaluationsCheck } from './evaluations.ts';
+import { topUpsCheck } from './topUps.ts';
 import { batchesCheck, pipelinesCheck, savedConfigsCheck, worksCheck } from './works.ts';
 import { reviewsCheck } from './reviews.ts';
 import { operationsCheck } from './queuedWork.ts';
@@ -182,6 +183,7 @@ const rulesOf = (books: Books) => {
   const batches = batchesCheck(books);
   const reviews = reviewsCheck(books);
   const evaluations = evaluationsCheck(books);
+  const topUps = topUpsCheck(books);
   const agreements = agreementsCheck(books, accounts.bookOf);
   return {
     tenants: accounts.tenants,
@@ -198,6 +200,7 @@ const rulesOf = (books: Books) => {
       batches(event);
       reviews(event);
       evaluations(event);
+      topUps(event);
       agreements(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },

@@ -1,4 +1,4 @@
-import { paymentBooks, paymentLines } from '../../projections/paymentLines.ts';
+import { paymentBooks, paymentLines, paymentRates } from '../../projections/paymentLines.ts';
 import {
   accountOf,
   type AuditedEvent,
@@ -14,13 +14,16 @@ type Line = ExpectedRow<typeof paymentLines>;
 /** Rate and country, as far as they are known. */
 type Tax = readonly [rate: string | null, country: string | null];
 
+/** US dollars for one unit, and the day of it. */
+type Rate = readonly [rate: string | null, date: string | null];
+
 /** A line as it is being written: sums are gross, VAT and fee. */
 interface Draft {
   readonly head: Omit<Line, keyof typeof NO_SUMS>;
   readonly hasGross: boolean;
   sums: [gross: number, vat: number, fee: number];
   tax: Tax;
-  rate: string | null;
+  rate: Rate;
   invoice: string | null;
   payout: string | null;
 }
@@ -30,9 +33,12 @@ const NO_SUMS = {
   vat_amount_minor: 0,
   provider_fee_minor: 0,
   net_amount_minor: 0,
+
   tax_rate: null,
   tax_country: null,
   fx_rate_to_usd: null,
+  fx_rate_date: null,
+
   invoice_ref: null,
   payout_id: null,
 };
@@ -41,6 +47,7 @@ const NO_SUMS = {
 interface SaleBook {
   readonly drafts: Draft[];
   tax: Tax;
+  rate: Rate;
 }
 
 const rowOf = ({ head, hasGross, sums: [gross, vat, fee], tax, rate, invoice, payout }: Draft): Line => ({
@@ -49,9 +56,12 @@ const rowOf = ({ head, hasGross, sums: [gross, vat, fee], tax, rate, invoice, pa
   vat_amount_minor: vat,
   provider_fee_minor: fee,
   net_amount_minor: hasGross ? gross - vat : null,
+
   tax_rate: tax[0],
   tax_country: tax[1],
-  fx_rate_to_usd: rate,
+  fx_rate_to_usd: rate[0],
+  fx_rate_date: rate[1],
+
   invoice_ref: invoice,
   payout_id: payout,
 });
@@ -81,15 +91,16 @@ interface Said extends Pick<Draft, 'tax' | 'rate' | 'invoice' | 'payout'> {
 const saidBy = ({ data }: AuditedEventOf<'CreditsGranted'>): Said => ({
   list: data.price_list_version,
   tax: [data.tax_rate ?? null, data.tax_country ?? null],
-  rate: data.fx_rate_to_usd,
+  rate: [data.fx_rate_to_usd, data.fx_rate_date],
   invoice: data.invoice_ref,
   payout: data.payout_id ?? null,
 });
 
-const takenFrom = ({ drafts, tax }: SaleBook): Said => ({
+const takenFrom = ({ drafts, tax, rate }: SaleBook): Said => ({
   list: drafts[0]?.head.price_list_version ?? null,
+
   tax,
-  rate: drafts.at(-1)?.rate ?? null,
+  rate,
   invoice: null,
   payout: null,
 });
@@ -219,13 +230,13 @@ const feeLine = ({ stream, position, data }: AuditedEventOf<'DisputeChanged'>, b
 /** Money that came and went, by a second writing of the rules of closed months. */
 export const paymentRows: ExpectedModel = {
   name: 'payments',
-  tables: [paymentLines, paymentBooks],
+  tables: [paymentLines, paymentRates, paymentBooks],
   start: (emit) => {
     const open = openBooks();
     const sales = new Map<string, SaleBook>();
     const saleOf = ({ stream, data }: Money | Added | AuditedEventOf<'SaleRateBooked'>): SaleBook => {
       const key = `${stream} ${data.grant_id}`;
-      const sale: SaleBook = sales.get(key) ?? { drafts: [], tax: [null, null] };
+      const sale: SaleBook = sales.get(key) ?? { drafts: [], tax: [null, null], rate: [null, null] };
       sales.set(key, sale);
       return sale;
     };
@@ -234,6 +245,7 @@ export const paymentRows: ExpectedModel = {
       const draft = draftOf(event, sale, open.bookedAt(event.data.created_at));
       sale.drafts.push(draft);
       sale.tax = draft.tax;
+      sale.rate = draft.rate;
     };
     const follow = byType({
       CreditsGranted: draw,
@@ -245,8 +257,22 @@ export const paymentRows: ExpectedModel = {
       },
       SaleDetailsAdded: (event) => addFacts(saleOf(event), event, open),
       SaleRateBooked: (event) => {
-        for (const draft of saleOf(event).drafts)
-          if (draft.head.booked_at >= (open.opensAt() ?? '')) draft.rate = event.data.fx_rate_to_usd;
+        const { position, stream, data } = event;
+        const { grant_id: sale_id, fx_rate_to_usd, fx_rate_date, created_at } = data;
+        const sale = saleOf(event);
+        sale.rate = [fx_rate_to_usd, fx_rate_date];
+        const opens_at = open.opensAt() ?? '';
+        for (const draft of sale.drafts) if (draft.head.booked_at >= opens_at) draft.rate = sale.rate;
+        emit(paymentRates, {
+          position,
+          tenant_id: accountOf(stream) ?? '',
+          sale_id,
+          fx_rate_to_usd,
+          fx_rate_date,
+
+          opens_at,
+          booked_at: open.bookedAt(created_at),
+        });
       },
     });
     const apply = (event: AuditedEvent): void => {

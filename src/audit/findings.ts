@@ -12,6 +12,7 @@ const CHECKS = {
   available: 'no tenant spent more credits or free pages than it had',
   hold: 'every hold was opened once and closed once, and no burn exceeds its hold',
   budget: 'every refusal, alert and period of a budget follows from the holds and burns that it counts',
+  consent: 'every consent to top-ups is given by those who answer for the payer',
   rate: 'every burn has the rate of its billing config',
   price: 'every sale has the price of a list that was in force',
   fx: 'every sale was booked at the last known exchange rate, or at a later one that says why',

@@ -192,13 +192,15 @@ export type TopUpCommands = ReturnType<typeof topUpCommands>;
 
 const topUpRules = { decider: topUp, codec: topUpCodec, streamOf: topUpStream };
 
-/** Tenants' consents to top-ups. */
+/** Tenants' consents to top-ups. From the log: with tokens in the place of who pays. */
 export const topUpCommands = (store: EventStore, options?: HandlerOptions) => {
   const { handle, stateOf } = streamsOf<TopUpKind>(topUpRules, store, options);
   return {
-    set: (data: TopUpKind['command']['data'], meta: CommandMeta) =>
-      handle(data.tenant_id, { type: 'SetTopUp', data, meta }, data.tenant_id),
-    /** From the log. */
+    set: async (wanted: TopUpKind['command']['data'], meta: CommandMeta) => {
+      const { tenant_id } = wanted;
+      const data = await withSealed(store, { tenant_id, stream: topUpStream(tenant_id) }, wanted);
+      return handle(tenant_id, { type: 'SetTopUp', data, meta }, tenant_id);
+    },
     stateOf,
   };
 };

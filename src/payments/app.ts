@@ -185,7 +185,7 @@ const toppedUp = async (req: Request, res: Response, deps: PaymentsDeps): Promis
     return;
   }
   try {
-    const outcome = await topUp(deps, tenant, deps.nowMs());
+    const outcome = await topUp(deps, tenant);
     const level = outcome === 'stopped' ? 'error' : AGAIN.includes(outcome) ? 'warn' : 'info';
     deps.log(level, { tenant_id: tenant, outcome }, `a balance is low: ${outcome.replace('_', ' ')}`);
     res.status(AGAIN.includes(outcome) ? 503 : 200).json({ received: true, outcome });

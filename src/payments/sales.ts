@@ -27,11 +27,23 @@ export const toBooks = (amount: number, currency: string): number => {
   return shift <= 0 ? amount * 10 ** -shift : Number(divideHalfEven(BigInt(amount), 10n ** BigInt(shift)));
 };
 
-/** An amount of the books in Stripe's minor units. */
-export const toStripe = (amount: number, currency: string): number => {
+/** In what steps Stripe charges, in minor units of the books: of three decimals the last one is 0. */
+const stepOf = (currency: string): number => {
   const shift = shiftOf(currency);
-  if (shift >= 0) return amount * 10 ** shift;
-  return Number(divideHalfEven(BigInt(amount), 10n ** BigInt(-shift)));
+  if (shift < 0) return 10 ** -shift;
+  return minorUnitDigits(currency) === 3 ? 10 : 1;
+};
+
+/** A price of the books in Stripe's minor units. Throws UnusablePayment for one that Stripe cannot charge exactly. */
+export const toStripe = (amount: number, currency: string): number => {
+  const step = stepOf(currency);
+  if (amount % step !== 0)
+    throw new UnusablePayment(
+      `Stripe charges ${currency} in steps of ${String(step)} minor units, and the price is ${String(amount)}: ` +
+        'change the number of credits or the price list',
+    );
+  const shift = shiftOf(currency);
+  return shift >= 0 ? amount * 10 ** shift : amount / 10 ** -shift;
 };
 
 /** A fee in the currency of the payment: Stripe keeps it in that of the account, at the rate of the payment. */

@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import { isProblem, type TopUp } from '../../sdk/src/index.ts';
 import { offerOf, pricedNow } from './checkout.ts';
-import { PROVIDER, toStripe } from './sales.ts';
+import { PROVIDER, toStripe, UnusablePayment } from './sales.ts';
 import { settleIntent, type Sides } from './settling.ts';
 
 /**
@@ -21,6 +21,18 @@ interface Consent {
   readonly setAt: number;
 }
 
+/** What the service says of a tenant's top-ups at one moment. */
+interface Standing {
+  /** undefined: nobody agrees now. */
+  readonly consent: Consent | undefined;
+  /** The balance is below the threshold, of a consent that was taken back too. */
+  readonly isLow: boolean;
+  /** Who pays, and who paid before. */
+  readonly payers: readonly string[];
+  /** By the clock of the service: that of this process may be wrong, and then the month or a pause would be too. */
+  readonly nowMs: number;
+}
+
 const consentIn = (set: TopUp): Consent | undefined => {
   const { threshold_credits: threshold, credits, currency, monthly_credits_max: monthlyMax } = set;
   const { payer, payment_method: method, updated_at } = set;
@@ -37,16 +49,36 @@ const DAY_MS = 86_400_000;
 const LOOKED_BACK_MS = 35 * DAY_MS;
 const LOOKED_AT_MAX = 1_000;
 
-/** Top-ups of a tenant, the newest first. */
-const topUpsOf = async (
+/**
+ * Top-ups of a tenant that one payer paid for, the newest first; the last one may be older than is looked back, so that
+ * what came before is known however long ago that was.
+ */
+const topUpsBy = async (
   { stripe }: Sides,
   tenant: string,
   { payer, nowMs }: { readonly payer: string; readonly nowMs: number },
 ): Promise<readonly Stripe.PaymentIntent[]> => {
-  const created = { gte: Math.floor((nowMs - LOOKED_BACK_MS) / 1000) };
-  const listed = stripe.paymentIntents.list({ customer: payer, created, limit: 100 });
-  const all = await listed.autoPagingToArray({ limit: LOOKED_AT_MAX });
-  return all.filter(({ metadata }) => metadata[MARK] === tenant);
+  const found: Stripe.PaymentIntent[] = [];
+  let looked = 0;
+  for await (const intent of stripe.paymentIntents.list({ customer: payer, limit: 100 })) {
+    if (intent.metadata[MARK] === tenant) found.push(intent);
+    looked += 1;
+    const isLongAgo = intent.created * 1000 < nowMs - LOOKED_BACK_MS;
+    if (isLongAgo && (found.length > 0 || looked >= LOOKED_AT_MAX)) return found;
+    if (looked > LOOKED_AT_MAX) throw new UnusablePayment(`${payer} has too many payments to look through`);
+  }
+  return found;
+};
+
+/** Top-ups of a tenant whoever paid, the newest first. */
+const topUpsOf = async (
+  sides: Sides,
+  tenant: string,
+  { payers, nowMs }: Pick<Standing, 'payers' | 'nowMs'>,
+): Promise<readonly Stripe.PaymentIntent[]> => {
+  const found: Stripe.PaymentIntent[] = [];
+  for (const payer of payers) found.push(...(await topUpsBy(sides, tenant, { payer, nowMs })));
+  return found.sort((one, other) => other.created - one.created);
 };
 
 const creditsOf = ({ metadata }: Stripe.PaymentIntent): number => Number(metadata['quire_credits'] ?? 0);
@@ -105,14 +137,23 @@ const settleUnbooked = async (sides: Sides, earlier: readonly Stripe.PaymentInte
   }
 };
 
+/** How long a look at the past is good for, ms: far less than Stripe remembers an idempotency key. */
+const GOOD_FOR_MS = HOUR_MS;
+
+/** Whether this process stood still since then, or its clock was set, so that others may have charged long ago. */
+const isLongSince = (lookedAtMs: number): boolean => {
+  const passedMs = Date.now() - lookedAtMs;
+  return passedMs < 0 || passedMs > GOOD_FOR_MS;
+};
+
 /**
  * Charges once for whatever asks for it at this moment: the key names the top-up that came before, so that all who see
- * the same past ask for the same charge.
+ * the same past ask for the same charge. It is asked for once: the next message looks at the past again.
  */
 const charge = async (
   sides: Sides,
   tenant: string,
-  { consent, last }: { readonly consent: Consent; readonly last: string },
+  { consent, last, lookedAtMs }: Pick<Due, 'consent' | 'lookedAtMs'> & { readonly last: string },
 ): Promise<TopUpOutcome> => {
   const { credits, currency, payer, method } = consent;
   const { list, minor } = await pricedNow(sides, { credits, currency });
@@ -127,8 +168,10 @@ const charge = async (
     metadata: { ...offerOf({ tenant_id: tenant, credits, bonus_credits: 0 }, list), [MARK]: tenant },
   };
   const idempotencyKey = `quire top-up ${tenant} after ${last}`;
+  if (isLongSince(lookedAtMs)) return 'waits';
   try {
-    const intent = await sides.stripe.paymentIntents.create(params, { idempotencyKey });
+    const once = { idempotencyKey, maxNetworkRetries: 0 };
+    const intent = await sides.stripe.paymentIntents.create(params, once);
     return (await settleIntent(sides, intent.id)) ? 'charged' : 'waits';
   } catch (error) {
     if (error instanceof Stripe.errors.StripeCardError) return 'declined';
@@ -136,41 +179,52 @@ const charge = async (
   }
 };
 
-interface Due {
+interface Due extends Pick<Standing, 'nowMs'> {
   readonly consent: Consent;
   readonly earlier: readonly Stripe.PaymentIntent[];
-  readonly nowMs: number;
+  /** When that was asked for, ms by the clock of this process. */
+  readonly lookedAtMs: number;
 }
 
 /** Charges, unless a charge is under way, the month has no room, or the card declined lately. */
 const chargeDue = async (
   sides: Sides,
   tenant: string,
-  { consent, earlier, nowMs }: Due,
+  { consent, nowMs, earlier, lookedAtMs }: Due,
 ): Promise<TopUpOutcome> => {
   if (earlier.some(({ status }) => UNDER_WAY.includes(status))) return 'waits';
   if (boughtThisMonth(earlier, nowMs) + consent.credits > consent.monthlyMax) return 'limit';
   const declined = afterDeclines(earlier, consent, nowMs);
   if (declined !== undefined) return declined;
-  return charge(sides, tenant, { consent, last: earlier[0]?.id ?? `none ${String(consent.setAt)}` });
+  // Of any consent: of two that follow each other, both might ask for the first charge.
+  return charge(sides, tenant, { consent, lookedAtMs, last: earlier[0]?.id ?? 'none' });
+};
+
+const standingOf = async ({ quire }: Sides, tenant: string): Promise<Standing> => {
+  const told = await quire.getTopUp({ path: { tenant_id: tenant } });
+  const { payer, former_payers, threshold_credits: threshold, balance_credits: balance, as_of } = told;
+  return {
+    consent: consentIn(told),
+    isLow: threshold !== null && balance < threshold,
+    payers: [...new Set([...(payer === null ? [] : [payer]), ...former_payers])].sort(),
+    nowMs: Date.parse(as_of),
+  };
 };
 
 /**
  * Buys credits for a tenant whose balance is below the threshold of its consent. What was bought before is read from
- * Stripe, what is there from the service: nothing is remembered here, and a message that comes twice buys once.
+ * Stripe, what is there from the service: nothing is remembered here, and a message that comes twice buys once. What
+ * was paid by a consent that was taken back since is booked too.
  */
-export const topUp = async (sides: Sides, tenant: string, nowMs: number): Promise<TopUpOutcome> => {
-  const asked = { path: { tenant_id: tenant } };
-  const before = await sides.quire.getTopUp(asked);
-  const consent = consentIn(before);
-  if (consent === undefined || before.balance_credits >= consent.threshold) return 'not_due';
-  const earlier = await topUpsOf(sides, tenant, { payer: consent.payer, nowMs });
+export const topUp = async (sides: Sides, tenant: string): Promise<TopUpOutcome> => {
+  const before = await standingOf(sides, tenant);
+  if (!before.isLow) return 'not_due';
+  const lookedAtMs = Date.now();
+  const earlier = await topUpsOf(sides, tenant, before);
   const settled = await settleUnbooked(sides, earlier);
   // Another may have charged since, and its charge may be booked: what is listed is in the balance that is read now.
-  const now = await sides.quire.getTopUp(asked);
-  const agreed = consentIn(now);
-  if (agreed === undefined) return 'not_due';
-  if (agreed.setAt !== consent.setAt) return 'waits';
-  if (now.balance_credits >= consent.threshold) return settled ? 'charged' : 'not_due';
-  return chargeDue(sides, tenant, { consent, earlier, nowMs });
+  const { consent, isLow, nowMs } = await standingOf(sides, tenant);
+  if (consent === undefined || !isLow) return settled ? 'charged' : 'not_due';
+  if (consent.setAt !== before.consent?.setAt) return 'waits';
+  return chargeDue(sides, tenant, { consent, nowMs, earlier, lookedAtMs });
 };

@@ -320,7 +320,15 @@ export const signedInAs = async (
 };
 
 /** Settings that people write. */
-const SETTINGS: ReadonlySet<string> = new Set(['url', 'description', 'set_name', 'note', ...DETAILS]);
+const SETTINGS: ReadonlySet<string> = new Set([
+  'url',
+  'description',
+  'set_name',
+  'note',
+  'payer',
+  'payment_method',
+  ...DETAILS,
+]);
 
 /** Seals the keys of all tenants with the current key; `lost`: those that no known key opens. */
 export const rotateVaultKeys = async (

@@ -22,11 +22,11 @@ type Lines = readonly PaymentLine[];
 /** Payments as the projector books them: batch by batch, each on what the ones before it left. */
 const paymentsIn = (events: readonly RecordedEvent[], batch = 1): Lines => {
   const given = events.filter(({ type }) => type !== 'MonthClosed').map(projected);
-  let [sales, opensAt]: [ReadonlyMap<string, Lines>, string] = [new Map(), ''];
+  let known: Parameters<typeof foldPayments>[0] = { sales: new Map(), opensAt: '' };
   const lines = new Map<string, PaymentLine>();
   for (let at = 0; at < given.length; at += batch) {
-    const fold = foldPayments({ sales, opensAt }, given.slice(at, at + batch));
-    ({ sales, opensAt } = fold);
+    const fold = foldPayments(known, given.slice(at, at + batch));
+    known = fold;
     for (const [key, line] of fold.changed) lines.set(key, line);
   }
   return [...lines.values()].sort((a, b) => Number(a.position - b.position) || a.line - b.line);

@@ -164,6 +164,9 @@ describe('requests to the payments process', () => {
     expect(await wrong({ success_url: 'javascript:alert(1)' })).to.deep.equal([422, 'validation_error']);
     expect(await wrong({ currency: 'GBP' })).to.deep.equal([422, 'needs_a_person']);
     expect(await wrong({ coupon: 'NONE' })).to.deep.equal([422, 'needs_a_person']);
+    // 3.075 dinars: the last of three decimals would have to be 0.
+    expect(await wrong({ currency: 'KWD' })).to.deep.equal([422, 'needs_a_person']);
+    expect(await wrong({ currency: 'KWD', credits: 2_000 })).to.deep.equal([201, undefined]);
   });
 
   it('for a page that are sent again with the same key get the same page', async () => {

@@ -3,6 +3,7 @@ import express, { type Request, type Response } from 'express';
 import Stripe from 'stripe';
 import { z } from 'zod';
 import { listen } from '../../src/server/connections.ts';
+import { intentRequest, moneyOf, parsed, Refusal, sessionRequest } from './stripeRequests.ts';
 
 /** A key and secrets of nobody. */
 export const STRIPE_KEY = 'sk_test_of_the_double';
@@ -99,60 +100,11 @@ export interface Delivery {
   readonly body: string;
 }
 
-const whole = z.string().regex(/^\d+$/).transform(Number);
-const flag = z.enum(['true', 'false']);
+/** A request, as the double looks at it. */
+export type Asked = Pick<Request, 'method' | 'path' | 'query' | 'body' | 'get'>;
 
-/** What a page may be asked for; anything else is refused, as Stripe does. */
-const sessionRequest = z.strictObject({
-  mode: z.literal('payment'),
-  line_items: z
-    .array(
-      z.strictObject({
-        quantity: z.literal('1'),
-        price_data: z.strictObject({
-          currency: z.string().regex(/^[a-z]{3}$/),
-          unit_amount: whole,
-          tax_behavior: z.enum(['inclusive', 'exclusive']),
-          product_data: z.strictObject({
-            name: z.string().min(1),
-            description: z.string().min(1).optional(),
-          }),
-        }),
-      }),
-    )
-    .length(1),
-  success_url: z.url(),
-  cancel_url: z.url(),
-  metadata: z.record(z.string().max(40), z.string().max(500)),
-  customer: z.string().startsWith('cus_').optional(),
-  customer_creation: z.literal('always').optional(),
-  discounts: z.array(z.strictObject({ coupon: z.string() })).optional(),
-  payment_intent_data: z.strictObject({ setup_future_usage: z.literal('off_session') }).optional(),
-  automatic_tax: z.strictObject({ enabled: flag }).optional(),
-  adaptive_pricing: z.strictObject({ enabled: flag }),
-  expires_at: whole,
-});
-
-const intentRequest = z.strictObject({
-  amount: whole,
-  currency: z.string().regex(/^[a-z]{3}$/),
-  customer: z.string().startsWith('cus_'),
-  payment_method: z.string().startsWith('pm_').optional(),
-  confirm: z.literal('true'),
-  off_session: z.literal('true'),
-  description: z.string().optional(),
-  metadata: z.record(z.string().max(40), z.string().max(500)),
-});
-
-class Refusal extends Error {
-  readonly status: number;
-  readonly code: string;
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
+/** How long Stripe remembers an idempotency key at least, ms. */
+const KEY_KEPT_MS = 86_400_000;
 
 const found = <T>(map: ReadonlyMap<string, T>, id: unknown): T => {
   const one = map.get(String(id));
@@ -160,44 +112,14 @@ const found = <T>(map: ReadonlyMap<string, T>, id: unknown): T => {
   return one;
 };
 
-const parsed = <Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> => {
-  const { data, error } = schema.safeParse(body);
-  if (data === undefined) throw new Refusal(400, 'parameter_unknown', z.prettifyError(error!));
-  return data;
-};
-
 const list = (url: string, data: readonly object[]) => ({ object: 'list', url, has_more: false, data });
 
 /** What an intent paid, or what of it went back, the newest first. */
 const paidBy = <T extends { readonly payment_intent: string | null }>(
-  { query }: Request,
+  { query }: Asked,
   map: ReadonlyMap<string, T>,
 ): readonly T[] =>
   [...map.values()].filter(({ payment_intent }) => payment_intent === query['payment_intent']).reverse();
-
-/** What Stripe takes off for a coupon, percent. */
-const COUPONS: Readonly<Record<string, number>> = { TENTH: 10, GIFT: 100 };
-/** VAT of pages with automatic tax, percent. */
-const TAX = 19;
-
-/** What a coupon takes off a price. */
-const discountOf = (price: number, coupon: string | undefined): number => {
-  if (coupon === undefined) return 0;
-  const percent = COUPONS[coupon];
-  if (percent === undefined) throw new Refusal(400, 'resource_missing', `No such coupon: '${coupon}'`);
-  return Math.round((price * percent) / 100);
-};
-
-/** What a page asks for: its discount, and its tax on top or within. */
-const moneyOf = (asked: z.output<typeof sessionRequest>) => {
-  const { unit_amount: price, tax_behavior } = asked.line_items[0]!.price_data;
-  const amount_discount = discountOf(price, asked.discounts?.[0]?.coupon);
-  const left = price - amount_discount;
-  const isWithin = tax_behavior === 'inclusive';
-  const tax = isWithin ? Math.round(left - left / (1 + TAX / 100)) : Math.round((left * TAX) / 100);
-  const amount_tax = asked.automatic_tax?.enabled === 'true' ? tax : 0;
-  return { amount_total: left + (isWithin ? 0 : amount_tax), total_details: { amount_discount, amount_tax } };
-};
 
 const newId = (kind: string): string => `${kind}_${randomUUID().replaceAll('-', '')}`;
 
@@ -212,11 +134,17 @@ export class StripeDouble {
   readonly disputes = new Map<string, Dispute>();
   readonly invoices = new Map<string, Invoice>();
   readonly settled: BalanceTransaction[] = [];
-  readonly #kept = new Map<string, { readonly sent: string; readonly answer: object }>();
+  /** By the idempotency key; a declined card is answered again like any success. */
+  readonly #kept = new Map<
+    string,
+    { readonly sent: string; readonly answer: object | Refusal; readonly at: number }
+  >();
   /** Events that were made and not taken by the spec yet. */
   events: Delivery[] = [];
   /** Whether cards decline. */
   declines = false;
+  /** Whether what cards pay arrives later, as by a debit. */
+  isSlow = false;
   /** Requests that were answered, by their path without IDs. */
   readonly asked = new Map<string, number>();
   livemode = false;
@@ -341,6 +269,13 @@ export class StripeDouble {
       session.payment_status = 'paid';
     }
     this.#emit(`checkout.session.async_payment_${isPaid ? 'succeeded' : 'failed'}`, session);
+  }
+
+  /** Money of a slow charge arrives, or never does. */
+  arriveIntent(intentId: string, { isPaid = true } = {}): void {
+    const intent = found(this.intents, intentId);
+    if (isPaid) this.#charged(intent, { feeKnown: true });
+    else intent.status = 'requires_payment_method';
   }
 
   refund(intentId: string, amount: number, status = 'succeeded'): string {
@@ -469,30 +404,40 @@ export class StripeDouble {
       intent.status = 'requires_payment_method';
       throw new Refusal(402, 'card_declined', 'Your card was declined.');
     }
-    this.#charged(intent, { feeKnown: true });
+    if (!this.isSlow) this.#charged(intent, { feeKnown: true });
     return intent;
   }
 
-  /** The same key with the same parameters is the same answer. */
-  #once(req: Request, make: () => object): object {
+  /** The same key with the same parameters is the same answer, as long as Stripe remembers it. */
+  #once(req: Asked, make: () => object): object {
     const key = req.get('idempotency-key');
     const sent = JSON.stringify(req.body);
     const kept = this.#kept.get(key ?? '');
-    if (kept !== undefined) {
-      if (kept.sent === sent) return kept.answer;
-      throw new Refusal(
-        400,
-        'idempotency_error',
-        'Keys for idempotent requests can only be used with the same parameters.',
-      );
+    if (kept !== undefined && this.nowMs() - kept.at < KEY_KEPT_MS) {
+      if (kept.sent !== sent)
+        throw new Refusal(
+          400,
+          'idempotency_error',
+          'Keys for idempotent requests can only be used with the same parameters.',
+        );
+      if (kept.answer instanceof Refusal) throw kept.answer;
+      return kept.answer;
     }
-    const answer = make();
-    if (key !== undefined) this.#kept.set(key, { sent, answer });
-    return answer;
+    const keep = (answer: object): void => {
+      if (key !== undefined) this.#kept.set(key, { sent, answer, at: this.nowMs() });
+    };
+    try {
+      const answer = make();
+      keep(structuredClone(answer));
+      return answer;
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 402) keep(error);
+      throw error;
+    }
   }
 
   /** Every address that is served: what it answers, by the IDs of its path. */
-  readonly #routes: Readonly<Record<string, (req: Request, id: string) => object>> = {
+  readonly #routes: Readonly<Record<string, (req: Asked, id: string) => object>> = {
     'POST checkout/sessions': (req) => this.#once(req, () => this.#sessionOf(req.body)),
     'GET checkout/sessions': (req) => list(req.path, paidBy(req, this.sessions)),
     'GET checkout/sessions/one': (_, id) => found(this.sessions, id),
@@ -506,27 +451,25 @@ export class StripeDouble {
     'GET balance_transactions': (req) => list(req.path, this.#settledIn(req)),
   };
 
-  #intentsOf({ query }: Request): readonly Intent[] {
-    const asked = z.object({ customer: z.string(), created: z.object({ gte: whole }) }).parse(query);
-    return [...this.intents.values()]
-      .filter(({ customer, created }) => customer === asked.customer && created >= asked.created.gte)
-      .reverse();
+  #intentsOf({ query }: Asked): readonly Intent[] {
+    const asked = z.object({ customer: z.string() }).parse(query);
+    return [...this.intents.values()].filter(({ customer }) => customer === asked.customer).reverse();
   }
 
-  #invoicePaymentsOf({ query }: Request): readonly object[] {
+  #invoicePaymentsOf({ query }: Asked): readonly object[] {
     const { payment } = z.object({ payment: z.object({ payment_intent: z.string() }) }).parse(query);
     const all = [...this.invoices.values()].flatMap(({ payments }) => payments.data);
     return all.filter((one) => JSON.stringify(one).includes(payment.payment_intent));
   }
 
-  #settledIn({ query }: Request): readonly object[] {
+  #settledIn({ query }: Asked): readonly object[] {
     const charges = [...this.intents.values()].flatMap(({ latest_charge }) => latest_charge ?? []);
     return this.settled
       .filter(({ payout }) => payout === query['payout'])
       .map((one) => ({ ...one, source: charges.find(({ id }) => id === one.source) }));
   }
 
-  #answer(req: Request): object {
+  #answerOf(req: Asked): object {
     const [, , ...parts] = req.path.split('/');
     const names = parts[0] === 'checkout' ? 2 : 1;
     const id = parts[names] ?? '';
@@ -539,21 +482,25 @@ export class StripeDouble {
     return answer(req, id);
   }
 
+  /** What Stripe answers. */
+  answer(req: Asked): { readonly status: number; readonly body: object } {
+    try {
+      if (req.get('authorization') !== `Bearer ${STRIPE_KEY}`)
+        throw new Refusal(401, 'invalid_api_key', 'Invalid API Key provided');
+      return { status: 200, body: this.#answerOf(req) };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { status, code, message } = error;
+      const type = status === 402 ? 'card_error' : 'invalid_request_error';
+      return { status, body: { error: { type: code === 'idempotency_error' ? code : type, code, message } } };
+    }
+  }
+
   async start(): Promise<void> {
     const app = express().set('query parser', 'extended');
     app.use(express.urlencoded({ extended: true }), (req: Request, res: Response) => {
-      try {
-        if (req.get('authorization') !== `Bearer ${STRIPE_KEY}`)
-          throw new Refusal(401, 'invalid_api_key', 'Invalid API Key provided');
-        res.json(this.#answer(req));
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        const { status, code, message } = error;
-        const type = status === 402 ? 'card_error' : 'invalid_request_error';
-        res
-          .status(status)
-          .json({ error: { type: code === 'idempotency_error' ? code : type, code, message } });
-      }
+      const { status, body } = this.answer(req);
+      res.status(status).json(body);
     });
     const server = await listen(app, { host: '127.0.0.1', port: 0 });
     this.url = server.url;

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import Stripe from 'stripe';
 import { signedHeaders } from '../../src/commands/webhooks.ts';
 import { sidesOf } from '../../src/payments/runPayments.ts';
+import { topUp } from '../../src/payments/topUp.ts';
 import { LOW_BALANCE_SECRET, newTenant, startWorld, type World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
@@ -14,12 +16,15 @@ describe('top-ups', () => {
     world = await startWorld();
   });
   after(() => world.stop());
+  /** The clock of the service, and of everything that is right. */
+  const nowMs = () => Date.parse(world.api.deps.clock.now());
   beforeEach(async () => {
     tenant = newTenant();
     await world.restart();
     world.stripe.take();
     world.stripe.declines = false;
-    world.stripe.nowMs = () => Date.now();
+    world.stripe.isSlow = false;
+    world.stripe.nowMs = nowMs;
     await world.api.newKey(tenant);
   });
 
@@ -44,9 +49,9 @@ describe('top-ups', () => {
     expect((await world.api.call('post', path, { json })).status).to.equal(200);
   };
   /** The service says that the balance is low: each message has an ID of its own. */
-  const message = (secret = LOW_BALANCE_SECRET): RequestInit => {
+  const message = (secret = LOW_BALANCE_SECRET, atMs = world.stripe.nowMs()): RequestInit => {
     const body = JSON.stringify({ type: 'balance.low', tenant_id: tenant, data: { balance_credits: 1 } });
-    const timestamp = Math.floor(world.stripe.nowMs() / 1000);
+    const timestamp = Math.floor(atMs / 1000);
     return { method: 'POST', headers: signedHeaders({ id: randomUUID(), timestamp, body }, [secret]), body };
   };
   const told = async (sent = message()): Promise<string> => {
@@ -57,10 +62,11 @@ describe('top-ups', () => {
     };
     return `${answer.status} ${outcome ?? error ?? ''}`;
   };
-  const charges = () =>
+  const allCharges = () =>
     [...world.stripe.intents.values()].filter(
-      ({ customer, status }) => customer === `cus_${tenant}` && status === 'succeeded',
+      ({ metadata, status }) => metadata['quire_top_up'] === tenant && status === 'succeeded',
     );
+  const charges = () => allCharges().filter(({ customer }) => customer === `cus_${tenant}`);
 
   it('buy what the payer agreed to, by the price list, once the balance is low', async () => {
     await agreed();
@@ -107,9 +113,9 @@ describe('top-ups', () => {
 
   it('wait after a decline, each time longer, and stop after the fourth', async () => {
     await agreed();
-    const began = Date.now();
+    const began = nowMs();
     const at = (hours: number) => {
-      world.stripe.nowMs = () => began + hours * HOUR_MS;
+      world.api.wait(began + hours * HOUR_MS - nowMs());
       return told();
     };
     world.stripe.declines = true;
@@ -128,11 +134,10 @@ describe('top-ups', () => {
 
   it('begin afresh with the next try after a decline', async () => {
     await agreed();
-    const began = Date.now();
     world.stripe.declines = true;
     expect(await told()).to.equal('503 declined');
     world.stripe.declines = false;
-    world.stripe.nowMs = () => began + 2 * HOUR_MS;
+    world.api.wait(2 * HOUR_MS);
     expect(await told()).to.equal('200 charged');
     expect(charges()).to.have.length(1);
   });
@@ -147,12 +152,130 @@ describe('top-ups', () => {
     expect(charges()).to.deep.equal([]);
   });
 
+  it('buy once where another buys and books between the look at the balance and the look at Stripe', async () => {
+    await agreed();
+    const sides = sidesOf(world.config);
+    let looks = 0;
+    /** All of another top-up happens once this one has seen a low balance. */
+    const getTopUp: typeof sides.quire.getTopUp = async (asked) => {
+      const seen = await sides.quire.getTopUp(asked);
+      looks += 1;
+      if (looks === 1) expect(await told()).to.equal('200 charged');
+      return seen;
+    };
+    expect(await topUp({ ...sides, quire: { ...sides.quire, getTopUp } }, tenant)).to.equal('not_due');
+    expect(charges()).to.have.length(1);
+    expect(await world.balance(tenant)).to.equal(5_000);
+  });
+
+  it('buy once where the first consent is replaced while another charges by it', async () => {
+    await agreed();
+    const sides = sidesOf(world.config);
+    /** The consent changes, and another process tops up by the new one, as this one is about to charge. */
+    const getCreditPrices: typeof sides.quire.getCreditPrices = async (...asked) => {
+      await agreed({ credits: 6_000 });
+      expect(await told()).to.equal('200 charged');
+      return sides.quire.getCreditPrices(...asked);
+    };
+    const late = topUp({ ...sides, quire: { ...sides.quire, getCreditPrices } }, tenant);
+    expect(await late.catch((error: unknown) => error)).to.be.instanceOf(
+      Stripe.errors.StripeIdempotencyError,
+    );
+    expect(charges().map(({ amount }) => amount)).to.deep.equal([6_000]);
+  });
+
+  it('buy nothing on an old look, where the process stood still for a day before it charged', async () => {
+    await agreed();
+    const sides = sidesOf(world.config);
+    const { now } = Date;
+    /** Stripe has forgotten the key by then: another may have charged with the same. */
+    const getCreditPrices: typeof sides.quire.getCreditPrices = async (...asked) => {
+      const list = await sides.quire.getCreditPrices(...asked);
+      Date.now = () => now() + 25 * HOUR_MS;
+      return list;
+    };
+    const late = topUp({ ...sides, quire: { ...sides.quire, getCreditPrices } }, tenant);
+    expect(await late.finally(() => (Date.now = now))).to.equal('waits');
+    expect(charges()).to.deep.equal([]);
+    expect(await told()).to.equal('200 charged');
+  });
+
+  it('buy no more than a month has room for, also when another pays', async () => {
+    await agreed();
+    expect(await told()).to.equal('200 charged');
+    await adjusted(-4_600);
+    await agreed({ payer: `cus_other_${tenant}` });
+    expect(await told()).to.equal('200 charged');
+    await adjusted(-4_600);
+    expect(await told()).to.equal('200 limit');
+    await agreed();
+    expect(await told()).to.equal('200 limit');
+    expect(allCharges()).to.have.length(2);
+  });
+
+  it('buy again in the next month, by the clock of the service and not by one that is a month ahead', async () => {
+    await agreed();
+    for (const expected of ['200 charged', '200 charged', '200 limit']) {
+      expect(await told()).to.equal(expected);
+      if (expected === '200 charged') await adjusted(-4_600);
+    }
+    const ahead = { nowMs: () => nowMs() + 32 * 24 * HOUR_MS };
+    await world.restart(ahead);
+    const signedThen = message(LOW_BALANCE_SECRET, ahead.nowMs());
+    expect(await told(signedThen)).to.equal('200 limit');
+    await world.restart();
+    world.api.wait(32 * 24 * HOUR_MS);
+    expect(await told()).to.equal('200 charged');
+    expect(charges()).to.have.length(3);
+  });
+
+  it('wait for a charge that is paid later, and book it though the consent was taken back meanwhile', async () => {
+    await agreed();
+    world.stripe.isSlow = true;
+    expect(await told()).to.equal('503 waits');
+    expect(await told()).to.equal('503 waits');
+    const [slow, ...more] = [...world.stripe.intents.values()].filter(
+      ({ metadata }) => metadata['quire_top_up'] === tenant,
+    );
+    expect(more).to.deep.equal([]);
+    await agreed({ active: false });
+    world.stripe.arriveIntent(slow?.id ?? '');
+    // Stripe's own message of it is lost.
+    expect(await told()).to.equal('200 charged');
+    expect(await world.balance(tenant)).to.equal(5_000);
+    expect(await told()).to.equal('200 not_due');
+  });
+
+  it('buy nothing for a tenant that was erased, until somebody new agrees to pay', async () => {
+    await agreed();
+    expect((await world.api.call('delete', `/v1/admin/tenants/${tenant}/data`)).status).to.equal(202);
+    expect(await told()).to.equal('200 not_due');
+    const path = `/v1/billing/top-up/${tenant}`;
+    const left = await world.api.call('get', path);
+    expect(left.body).to.include({ active: false, payer: null, payment_method: null, credits: 5_000 });
+    expect(left.text).not.to.include('quire:text:');
+    await agreed();
+    expect(await told()).to.equal('200 charged');
+    expect((await world.api.call('get', path)).body).to.deep.include({ active: true, former_payers: [] });
+  });
+
+  it('buy nothing at a price that Stripe cannot charge, and say so', async () => {
+    await agreed({ currency: 'KWD' });
+    expect(await told()).to.equal('422 needs_a_person');
+    expect(world.logged.at(-1)?.text).to.include('Stripe charges KWD in steps of 10 minor units');
+    expect(charges()).to.deep.equal([]);
+    await agreed({ currency: 'KWD', credits: 6_000 });
+    expect(await told()).to.equal('200 charged');
+    expect(charges().map(({ amount, currency }) => [amount, currency])).to.deep.equal([[18_450, 'kwd']]);
+    expect((await world.grants(tenant))[0]).to.include({ currency: 'KWD', gross_amount_minor: 18_450 });
+  });
+
   it('believe no message but the service’s, and no old one', async () => {
     await agreed();
     const forged = message(`whsec_${Buffer.from('a secret of somebody else entirely').toString('base64')}`);
     expect(await told(forged)).to.equal('400 wrong_signature');
     const recorded = message();
-    world.stripe.nowMs = () => Date.now() + 301_000;
+    world.stripe.nowMs = () => nowMs() + 301_000;
     expect(await told(recorded)).to.equal('400 wrong_signature');
     expect(charges()).to.deep.equal([]);
   });

@@ -12,7 +12,7 @@ export const LOW_BALANCE_SECRET = `whsec_${Buffer.from('a secret of a webhook in
 
 export const CHECKOUT_TOKEN = 'checkout-token-of-a-shop';
 
-/** Prices of 1,000 credits: 10 US dollars, 9 euros with VAT, 1,500 yen, 1,400 krónur. */
+/** Prices of 1,000 credits: 10 US dollars, 9 euros with VAT, 1,500 yen, 1,400 krónur, 3.075 dinars. */
 const PRICES = [
   { currency: 'USD', price_per_1000_credits: '10' },
   { currency: 'EUR', price_per_1000_credits: '9', tax_basis: 'inclusive' },
@@ -20,6 +20,7 @@ const PRICES = [
   { currency: 'ISK', price_per_1000_credits: '1400' },
   { currency: 'UGX', price_per_1000_credits: '37000' },
   { currency: 'MGA', price_per_1000_credits: '45000' },
+  { currency: 'KWD', price_per_1000_credits: '3.075' },
 ];
 
 /** A grant as the service lists it. */

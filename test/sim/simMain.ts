@@ -15,6 +15,7 @@ import {
   type Deviations,
 } from './explore.ts';
 import { closeShared } from '../support/processEnd.ts';
+import { payingSeed } from '../payments/paying.ts';
 import { projectingSeed } from './projecting.ts';
 import { runWorld, type Outcome } from './run.ts';
 import type { Taken } from './scheduler.ts';
@@ -212,40 +213,55 @@ const judge = async (seconds: number): Promise<void> => {
   tell(`seed ${String(search.seed)}`, search.found?.finding);
 };
 
-/** Seeds of worlds in which processes keep read models up; gives the first that finds something. */
-const projectingFrom = async (from: number, seconds: number) => {
+/** Worlds of their own: those in which processes keep read models up, and those in which top-ups are paid. */
+const OTHER = {
+  projecting: { what: 'read models', run: projectingSeed },
+  paying: { what: 'top-ups', run: payingSeed },
+} as const;
+type Other = keyof typeof OTHER;
+
+/** Seeds of such worlds; gives the first that finds something. */
+const othersFrom = async (name: Other, from: number, seconds: number) => {
   const until = inSeconds(seconds);
   let [seed, steps] = [from, 0];
   for (; realNow() < until; seed += 1) {
-    const outcome = await projectingSeed(seed);
+    const outcome = await OTHER[name].run(seed);
     steps += outcome.steps;
     if (outcome.findings.length > 0) return { seed, runs: seed - from + 1, steps, outcome };
   }
   return { seed, runs: seed - from, steps, outcome: undefined };
 };
 
-const projecting = async (from: number, seconds: number): Promise<void> => {
+const others = async (name: Other, from: number, seconds: number): Promise<void> => {
   const began = realNow();
   for (let [seed, left] = [from, seconds]; left > 0; left = seconds - (realNow() - began) / 1000) {
-    const { outcome, runs, steps, ...found } = await projectingFrom(seed, left);
-    say(`${String(runs)} seeds of read models from ${String(seed)}, ${String(steps)} steps`);
+    const { outcome, runs, steps, ...found } = await othersFrom(name, seed, left);
+    say(`${String(runs)} seeds of ${OTHER[name].what} from ${String(seed)}, ${String(steps)} steps`);
     seed = found.seed + 1;
     if (outcome === undefined) break;
     say(
-      `seed ${String(found.seed)} fails; again: npm run test:sim -- --projecting --seed ${String(found.seed)}`,
+      `seed ${String(found.seed)} fails; again: npm run test:sim -- --${name} --seed ${String(found.seed)}`,
     );
     tellRun({ ...outcome, errors: [] });
     process.exitCode = 1;
   }
 };
 
-const judgeProjecting = async (seconds: number): Promise<void> => {
+const judgeOthers = async (name: Other, seconds: number): Promise<void> => {
   const began = realNow();
-  const { seed, runs, steps, outcome } = await projectingFrom(1, seconds);
+  const { seed, runs, steps, outcome } = await othersFrom(name, 1, seconds);
   const first = outcome?.findings[0];
   const finding = first === undefined ? null : findingText(first);
   const took = (realNow() - began) / 1000;
-  say(JSON.stringify({ runs, steps, seconds: took, where: `read models, seed ${String(seed)}`, finding }));
+  say(
+    JSON.stringify({
+      runs,
+      steps,
+      seconds: took,
+      where: `${OTHER[name].what}, seed ${String(seed)}`,
+      finding,
+    }),
+  );
 };
 
 const small = async (seconds: number, only: string): Promise<void> => {
@@ -271,6 +287,7 @@ const main = async (): Promise<void> => {
       table: { type: 'boolean', default: false },
       small: { type: 'boolean', default: false },
       projecting: { type: 'boolean', default: false },
+      paying: { type: 'boolean', default: false },
       judge: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       row: { type: 'string' },
@@ -281,10 +298,12 @@ const main = async (): Promise<void> => {
     },
   });
   const seconds = Number(values.seconds);
-  const { projecting: isProjecting, judge: judges } = values;
-  if (isProjecting && values.seed !== undefined)
-    tellRun({ ...(await projectingSeed(Number(values.seed))), errors: [] });
-  else if (isProjecting) await (judges ? judgeProjecting(seconds) : projecting(Number(values.from), seconds));
+  const { judge: judges } = values;
+  const other = (['projecting', 'paying'] as const).find((name) => values[name]);
+  if (other !== undefined && values.seed !== undefined)
+    tellRun({ ...(await OTHER[other].run(Number(values.seed))), errors: [] });
+  else if (other !== undefined)
+    await (judges ? judgeOthers(other, seconds) : others(other, Number(values.from), seconds));
   else if (values.seed !== undefined) await replay(Number(values.seed));
   else if (values.table) await table(seconds, values.row, values.out);
   else if (values.small) await small(seconds, values.only);

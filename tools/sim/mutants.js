@@ -53,7 +53,7 @@ const compiled = async ({ file, find, put, about }) => {
   return withMovedImports(outputFiles[0].text, file);
 };
 
-/** Faults of the projection engine are looked for where it runs. */
+/** Faults of the projection engine and of the payments process are looked for where these run. */
 const judged = ({ file = '' }) => {
   const { stdout, stderr } = spawnSync(
     process.execPath,
@@ -63,6 +63,7 @@ const judged = ({ file = '' }) => {
       '--seconds',
       values.seconds,
       ...(file.startsWith('projections/engine/') ? ['--projecting'] : []),
+      ...(file.startsWith('src/payments/') ? ['--paying'] : []),
     ],
     // Some faults make a step go on for ever.
     { cwd: ROOT, encoding: 'utf8', timeout: 2_000 * Number(values.seconds) },

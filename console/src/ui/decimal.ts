@@ -111,3 +111,10 @@ export const minorOf = (text: string, currency: string): number | undefined => {
   const minor = read.units * 10n ** BigInt(digits - read.scale);
   return minor > BigInt(Number.MAX_SAFE_INTEGER) || minor < 0n ? undefined : Number(minor);
 };
+
+/** Kinds of grants whose money was paid back: they have negative credits, and amounts that are not. */
+const PAID_BACK: ReadonlySet<string> = new Set(['refund', 'dispute']);
+
+/** An amount of a grant with the sign of its credits. */
+export const signedBy = (kind: string, minor: number): number =>
+  PAID_BACK.has(kind) && minor !== 0 ? -minor : minor;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { creditsIn, decimalOf, priceOf, shortText } from '../../src/ui/decimal.ts';
+import { creditsIn, decimalOf, majorText, priceOf, shortText, signedBy } from '../../src/ui/decimal.ts';
 
 describe('credits that are typed', () => {
   it('are read with or without groups, up to the most that the API takes', () => {
@@ -52,5 +52,18 @@ describe('what credits cost', () => {
     expect(priceOf({ price_per_1000_credits: '0.92' }, 1_250)).to.equal('1.15000');
     expect(priceOf({ price_per_1000_credits: '1' }, 0)).to.equal('0.000');
     expect(priceOf({ price_per_1000_credits: 'free' }, 1)).to.equal(undefined);
+  });
+});
+
+describe('the amount of a grant', () => {
+  it('is below 0 where the money was paid back, as its credits are', () => {
+    const shown = (kind: string) => majorText(signedBy(kind, 238), 'USD');
+    expect(['sale', 'refund', 'dispute', 'reversal'].map(shown)).to.deep.equal([
+      '2.38',
+      '-2.38',
+      '-2.38',
+      '2.38',
+    ]);
+    expect(Object.is(signedBy('refund', 0), 0)).to.equal(true);
   });
 });

@@ -4081,15 +4081,23 @@ class GrantItem(TypedDict):
     currency: str
     """ISO 4217, three capital letters."""
     gross_amount_minor: int | None
-    """What the customer paid, VAT included, in minor units of `currency`."""
+    """With VAT, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`,
+    `dispute`).
+    """
     discount_minor: int
     """Taken off the list price, in minor units."""
     vat_amount_minor: int
-    """VAT in minor units of `currency`."""
+    """VAT in it, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`,
+    `dispute`).
+    """
     provider_fee_minor: int
-    """What the payment provider kept, in minor units of `currency`."""
+    """What the provider kept, or gave back, never below 0: by `kind` it was paid (`sale`,
+    `reversal`) or paid back (`refund`, `dispute`).
+    """
     net_amount_minor: int | None
-    """Gross less VAT, in minor units of `currency`."""
+    """Without VAT, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back
+    (`refund`, `dispute`).
+    """
     discount_code: str | None
     """Coupon or code of the discount; null without one."""
     payout_id: str | None
@@ -6133,7 +6141,7 @@ class ReadyResponse(TypedDict):
 
 
 class ReceiptCorrection(TypedDict):
-    """Tax of a payment that was told after its month was closed."""
+    """Tax or exchange rate of a payment that was told after its month was closed."""
 
     booked_at: str
     """Date of booking, in the month that was open."""
@@ -6143,6 +6151,10 @@ class ReceiptCorrection(TypedDict):
     """VAT in percent, decimal text; null where it was not said."""
     tax_country: str | None
     """Country whose VAT it is, ISO 3166-1; null where it was not said."""
+    fx_rate_to_usd: str | None
+    """The rate from then on; null where the correction is one of tax."""
+    fx_rate_date: str | None
+    """Day of the exchange rate; null if none was needed or known."""
     position: str
     """Position of its event in the log."""
 
@@ -6208,7 +6220,7 @@ class ReceiptResponse(TypedDict):
     price_list_version: int | None
     """Version of the price list that the sale used."""
     fx_rate_to_usd: str | None
-    """USD for one unit of the currency, as a decimal text; null while no rate is known."""
+    """As known when its month was closed; `corrections` has what was told later."""
     fx_rate_date: str | None
     """Day of the exchange rate; null if none was needed or known."""
     provider: str
@@ -6218,8 +6230,8 @@ class ReceiptResponse(TypedDict):
     position: str
     """Position of its event in the log."""
     corrections: list[ReceiptCorrection]
-    """VAT, its rate and country as told after the month of the document was closed, the oldest
-    first.
+    """VAT with its rate and country, and exchange rates, as told after the month of the document
+    was closed, the oldest first.
     """
     invoice_ref: str | None
     """Reference of the invoice, for people."""
@@ -7936,12 +7948,12 @@ class TooManyWebhooksProblem(TypedDict):
 
 
 class TopUp(TypedDict):
-    """Members are null where nothing was ever set."""
+    """Members are null where nothing was ever set. Who pays is null once the tenant was erased."""
 
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     active: bool
-    """False: the consent was taken back, or never given."""
+    """False: the consent was taken back, or never given, or the tenant was erased."""
     threshold_credits: int | None
     """Credits are bought while the balance is below this."""
     credits: int | None
@@ -7949,15 +7961,19 @@ class TopUp(TypedDict):
     currency: str | None
     """ISO 4217, three capital letters."""
     monthly_credits_max: int | None
-    """The most credits that top-ups buy in a month, UTC."""
+    """The most credits that top-ups of the tenant buy in a month, UTC, whoever paid for them."""
     payer: str | None
     """Customer at the payment provider, as `cus_…`."""
     payment_method: str | None
     """What is charged, a name of the payment provider as `pm_…`."""
     consented_at: str | None
     """When the payer agreed."""
+    former_payers: list[str]
+    """Customers that paid before: their top-ups of this month count as well."""
     balance_credits: int
     """Whole credits."""
+    as_of: str
+    """When the balance was read, by the clock of the service."""
     updated_at: str | None
     """When it was set last; null: never."""
     updated_by: str | None
@@ -7970,7 +7986,7 @@ class TopUpRequest(TypedDict):
     """All of the consent: it replaces what was set before."""
 
     active: bool
-    """False: the consent was taken back, or never given."""
+    """False: the consent was taken back, or never given, or the tenant was erased."""
     threshold_credits: int
     """Credits are bought while the balance is below this."""
     credits: int
@@ -7978,7 +7994,9 @@ class TopUpRequest(TypedDict):
     currency: str
     """ISO 4217 code."""
     monthly_credits_max: int
-    """The most credits that top-ups buy in a month, UTC. At least `credits`."""
+    """The most credits that top-ups of the tenant buy in a month, UTC, whoever paid for them. At
+    least `credits`.
+    """
     payer: NotRequired[str | None]
     """Customer at the payment provider, as `cus_…`. Left out: as before."""
     payment_method: NotRequired[str | None]

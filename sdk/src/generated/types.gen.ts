@@ -6656,7 +6656,7 @@ export type GrantItem = {
      */
     currency: string;
     /**
-     * What the customer paid, VAT included, in minor units of `currency`.
+     * With VAT, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     gross_amount_minor: number | null;
     /**
@@ -6664,15 +6664,15 @@ export type GrantItem = {
      */
     discount_minor: number;
     /**
-     * VAT in minor units of `currency`.
+     * VAT in it, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     vat_amount_minor: number;
     /**
-     * What the payment provider kept, in minor units of `currency`.
+     * What the provider kept, or gave back, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     provider_fee_minor: number;
     /**
-     * Gross less VAT, in minor units of `currency`.
+     * Without VAT, never below 0: by `kind` it was paid (`sale`, `reversal`) or paid back (`refund`, `dispute`).
      */
     net_amount_minor: number | null;
     /**
@@ -10132,7 +10132,7 @@ export type ReadyResponse = {
 };
 
 /**
- * Tax of a payment that was told after its month was closed.
+ * Tax or exchange rate of a payment that was told after its month was closed.
  */
 export type ReceiptCorrection = {
     /**
@@ -10151,6 +10151,14 @@ export type ReceiptCorrection = {
      * Country whose VAT it is, ISO 3166-1; null where it was not said.
      */
     tax_country: string | null;
+    /**
+     * The rate from then on; null where the correction is one of tax.
+     */
+    fx_rate_to_usd: string | null;
+    /**
+     * Day of the exchange rate; null if none was needed or known.
+     */
+    fx_rate_date: string | null;
     /**
      * Position of its event in the log.
      */
@@ -10269,7 +10277,7 @@ export type ReceiptResponse = {
      */
     price_list_version: number | null;
     /**
-     * USD for one unit of the currency, as a decimal text; null while no rate is known.
+     * As known when its month was closed; `corrections` has what was told later.
      */
     fx_rate_to_usd: string | null;
     /**
@@ -10289,7 +10297,7 @@ export type ReceiptResponse = {
      */
     position: string;
     /**
-     * VAT, its rate and country as told after the month of the document was closed, the oldest first.
+     * VAT with its rate and country, and exchange rates, as told after the month of the document was closed, the oldest first.
      */
     corrections: Array<ReceiptCorrection>;
     /**
@@ -13078,7 +13086,7 @@ export type TooManyWebhooksProblem = {
 };
 
 /**
- * Members are null where nothing was ever set.
+ * Members are null where nothing was ever set. Who pays is null once the tenant was erased.
  */
 export type TopUp = {
     /**
@@ -13086,7 +13094,7 @@ export type TopUp = {
      */
     tenant_id: string;
     /**
-     * False: the consent was taken back, or never given.
+     * False: the consent was taken back, or never given, or the tenant was erased.
      */
     active: boolean;
     /**
@@ -13102,7 +13110,7 @@ export type TopUp = {
      */
     currency: string | null;
     /**
-     * The most credits that top-ups buy in a month, UTC.
+     * The most credits that top-ups of the tenant buy in a month, UTC, whoever paid for them.
      */
     monthly_credits_max: number | null;
     /**
@@ -13118,11 +13126,19 @@ export type TopUp = {
      */
     consented_at: string | null;
     /**
+     * Customers that paid before: their top-ups of this month count as well.
+     */
+    former_payers: Array<string>;
+    /**
      * Whole credits.
      */
     balance_credits: number;
     /**
-     * When it was set last; null: never.
+     * When the balance was read, by the clock of the service.
+     */
+    as_of: string;
+    /**
+     * When the limits were set; null while the defaults hold.
      */
     updated_at: string | null;
     /**
@@ -13136,7 +13152,7 @@ export type TopUp = {
  */
 export type TopUpRequest = {
     /**
-     * False: the consent was taken back, or never given.
+     * False: the consent was taken back, or never given, or the tenant was erased.
      */
     active: boolean;
     /**
@@ -13152,7 +13168,7 @@ export type TopUpRequest = {
      */
     currency: string;
     /**
-     * The most credits that top-ups buy in a month, UTC. At least `credits`.
+     * The most credits that top-ups of the tenant buy in a month, UTC, whoever paid for them. At least `credits`.
      */
     monthly_credits_max: number;
     /**

@@ -272,6 +272,9 @@ export const setPlanResponse = z
   })
   .meta({ id: 'AdminSetPlanResponse' });
 
+const unsigned = (what: string): string =>
+  `${what}, never below 0: by \`kind\` it was paid (\`sale\`, \`reversal\`) or paid back (\`refund\`, \`dispute\`).`;
+
 const grantItem = z
   .strictObject({
     grant_id: z.string(),
@@ -285,11 +288,11 @@ const grantItem = z
     refunded_credits: creditsOut,
     refunded_amount_minor: minorOut,
     currency: z.string(),
-    gross_amount_minor: minorOut.nullable(),
+    gross_amount_minor: minorOut.nullable().meta({ description: unsigned('With VAT') }),
     discount_minor: minorOut,
-    vat_amount_minor: minorOut,
-    provider_fee_minor: minorOut,
-    net_amount_minor: minorOut.nullable(),
+    vat_amount_minor: minorOut.meta({ description: unsigned('VAT in it') }),
+    provider_fee_minor: minorOut.meta({ description: unsigned('What the provider kept, or gave back') }),
+    net_amount_minor: minorOut.nullable().meta({ description: unsigned('Without VAT') }),
     ...factsOut,
     price_list_version: z.int().nullable(),
     fx_rate_to_usd: decimalOut.nullable(),

@@ -67,7 +67,9 @@ const receiptFigures = {
   discount_minor: minorOut,
   discount_code: z.string().nullable(),
   price_list_version: z.int().nullable(),
-  fx_rate_to_usd: decimalOut.nullable(),
+  fx_rate_to_usd: decimalOut.nullable().meta({
+    description: 'As known when its month was closed; `corrections` has what was told later.',
+  }),
   fx_rate_date: z.iso.date().nullable(),
   provider: z.string(),
   provider_txn_id: z.string(),
@@ -80,11 +82,15 @@ const correctionOut = z
     vat_amount_minor: minorOut.meta({ description: 'VAT to add; the net amount is less by it.' }),
     tax_rate: decimalOut.nullable(),
     tax_country: z.string().nullable(),
+    fx_rate_to_usd: decimalOut.nullable().meta({
+      description: 'The rate from then on; null where the correction is one of tax.',
+    }),
+    fx_rate_date: z.iso.date().nullable(),
     position: z.string().meta({ description: 'Position of its event in the log.' }),
   })
   .meta({
     id: 'ReceiptCorrection',
-    description: 'Tax of a payment that was told after its month was closed.',
+    description: 'Tax or exchange rate of a payment that was told after its month was closed.',
   });
 
 const receiptResponse = z
@@ -93,7 +99,8 @@ const receiptResponse = z
     ...receiptFigures,
     corrections: z.array(correctionOut).meta({
       description:
-        'VAT, its rate and country as told after the month of the document was closed, the oldest first.',
+        'VAT with its rate and country, and exchange rates, as told after the month of the document was closed, the ' +
+        'oldest first.',
     }),
     invoice_ref: z.string().nullable(),
     customer: customerOut,
@@ -141,10 +148,16 @@ const LINES: Readonly<Record<Figures['document'], string>> = {
   debit_note: 'Credits given back: the refund was undone',
 };
 
+/** An exchange rate as it is printed; null: none is known, or none is needed. */
+const rateText = (
+  currency: string,
+  { fx_rate_to_usd: rate, fx_rate_date: of }: Pick<Figures, 'fx_rate_to_usd' | 'fx_rate_date'>,
+): string | null =>
+  currency === 'USD' || rate === null ? null : `1 ${currency} = ${rate} USD (${of ?? ''})`;
+
 /** Names with values, those that are known. */
-const factsOf = (receipt: Figures, invoice_ref: string | null): Paper['facts'] => {
-  const { fx_rate_to_usd: rate, fx_rate_date: of } = receipt;
-  const isForeign = receipt.currency !== 'USD' && rate !== null;
+const factsOf = (receipt: Receipt): Paper['facts'] => {
+  const { invoice_ref, currency } = receipt;
   const facts: readonly (readonly [string, string | null])[] = [
     ['Account', receipt.tenant_id],
     ['Date (UTC)', timeText(receipt.booked_at)],
@@ -152,7 +165,10 @@ const factsOf = (receipt: Figures, invoice_ref: string | null): Paper['facts'] =
     ['Undoes note', receipt.undoes],
     ['Invoice', invoice_ref],
     ['Payment', `${receipt.provider} ${receipt.provider_txn_id}`],
-    ['Exchange rate', isForeign ? `1 ${receipt.currency} = ${rate} USD (${of ?? ''})` : null],
+    ['Exchange rate', rateText(currency, receipt)],
+    ...receipt.corrections.map(
+      (told) => [`Exchange rate, booked ${told.booked_at.slice(0, 10)}`, rateText(currency, told)] as const,
+    ),
   ];
   return facts.flatMap(([name, value]): Paper['facts'] => (value === null ? [] : [[name, value]]));
 };
@@ -175,9 +191,11 @@ const amountRows = (receipt: Receipt): Paper['rows'] => {
     row('Net', '', money(net_amount_minor)),
     row(vatTitle(receipt), '', money(vat_amount_minor)),
     { ...row('Total, with VAT', grouped(credits), money(gross_amount_minor)), isStrong: true },
-    ...receipt.corrections.map((told) =>
-      row(`${vatTitle(told)}, booked ${told.booked_at.slice(0, 10)}`, '', money(told.vat_amount_minor)),
-    ),
+    ...receipt.corrections
+      .filter(({ fx_rate_to_usd }) => fx_rate_to_usd === null)
+      .map((told) =>
+        row(`${vatTitle(told)}, booked ${told.booked_at.slice(0, 10)}`, '', money(told.vat_amount_minor)),
+      ),
   ];
 };
 
@@ -189,7 +207,7 @@ const receiptPaper = (receipt: Receipt, seller: readonly string[]): Paper => ({
   title: TITLES[receipt.document],
   number: receipt.number,
   to: addresseeOf(receipt.tenant_id, receipt.customer),
-  facts: factsOf(receipt, receipt.invoice_ref),
+  facts: factsOf(receipt),
   columns: [
     { title: '', share: 60 },
     { title: 'Credits', share: 18, isAmount: true },
@@ -217,8 +235,8 @@ export const getReceipt = get(
     description:
       'As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The number follows from ' +
       'the log alone and never changes; facts of a sale that become known later (VAT, an invoice, a rate) are shown ' +
-      'from then on. VAT that is told after the month was closed is listed as `corrections`, as it is booked in the ' +
-      'open month. A tenant’s own key reads its own.',
+      'from then on. VAT and rates that are told after the month was closed are listed as `corrections`, as they are ' +
+      'booked in the open month. A tenant’s own key reads its own.',
     access: 'any',
     bucket: 'heavy',
     params: z.object({ grant_id: plainText(1, 128) }),

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 import type { TopUpRejection, TopUpWanted } from '../../../domain/topUp.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
 import type { TopUpCommands } from '../../commands/apiKeys.ts';
+import type { LogToRead } from '../../queries/log.ts';
 import type { Queries } from '../../queries/queries.ts';
 import { invalid, problem, type Sentences } from '../../server/problems.ts';
 import { routesOver } from '../../server/routes.ts';
 import type { AccountWriter } from '../../writer/accountWriter.ts';
+import { withTexts } from '../../writer/vault.ts';
 import {
   checkKnown,
   creditsOut,
@@ -22,15 +25,17 @@ export interface TopUpDeps {
   readonly queries: Pick<Queries, 'balanceOfTenant'>;
   readonly accounts: AccountWriter;
   readonly topUps: TopUpCommands;
+  readonly log: Pick<LogToRead, 'vault'>;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 const { get, put } = routesOver<TopUpDeps>();
 
 const creditsIn = z.int().min(1).max(MOVEMENT_MAX);
 
-const ACTIVE = 'False: the consent was taken back, or never given.';
+const ACTIVE = 'False: the consent was taken back, or never given, or the tenant was erased.';
 const THRESHOLD = 'Credits are bought while the balance is below this.';
-const MONTHLY_MAX = 'The most credits that top-ups buy in a month, UTC.';
+const MONTHLY_MAX = 'The most credits that top-ups of the tenant buy in a month, UTC, whoever paid for them.';
 const CONSENTED_AT = 'When the payer agreed.';
 const PAYER = 'Customer at the payment provider, as `cus_…`.';
 const METHOD = 'What is charged, a name of the payment provider as `pm_…`.';
@@ -67,11 +72,18 @@ const topUpResponse = z
     payer: z.string().nullable().meta({ description: PAYER }),
     payment_method: z.string().nullable().meta({ description: METHOD }),
     consented_at: instantOut.nullable().meta({ description: CONSENTED_AT }),
+    former_payers: z.array(z.string()).meta({
+      description: 'Customers that paid before: their top-ups of this month count as well.',
+    }),
     balance_credits: creditsOut,
+    as_of: instantOut.meta({ description: 'When the balance was read, by the clock of the service.' }),
     updated_at: instantOut.nullable().meta({ description: 'When it was set last; null: never.' }),
     updated_by: whoOut,
   })
-  .meta({ id: 'TopUp', description: 'Members are null where nothing was ever set.' });
+  .meta({
+    id: 'TopUp',
+    description: 'Members are null where nothing was ever set. Who pays is null once the tenant was erased.',
+  });
 
 const NOTHING_SET = {
   active: false,
@@ -86,13 +98,36 @@ const NOTHING_SET = {
   updated_by: null,
 };
 
+type State = Awaited<ReturnType<TopUpCommands['stateOf']>>;
+
+/** A state with texts: those that were erased are null. */
+interface Shown {
+  readonly set:
+    | (Omit<NonNullable<State['set']>, 'payer' | 'payment_method'> & {
+        readonly payer: string | null;
+        readonly payment_method: string | null;
+      })
+    | null;
+  readonly formerPayers: readonly (string | null)[];
+}
+
+/** What is left of a consent: after the tenant's erasure nobody pays, until an admin key names somebody. */
+const shown = <Set extends { readonly active: boolean; readonly payer: string | null }>(set: Set) => ({
+  ...set,
+  active: set.active && set.payer !== null,
+});
+
 const answerOf = async (
-  { accounts }: Pick<TopUpDeps, 'accounts'>,
+  { accounts, log, clock }: Pick<TopUpDeps, 'accounts' | 'log' | 'clock'>,
   tenant_id: string,
-  { set }: Awaited<ReturnType<TopUpCommands['stateOf']>>,
+  state: State,
 ) => {
+  const as_of = clock.now();
   const { answer: balance_credits } = await accounts.ask(tenant_id, ({ balance }) => balance, 0);
-  return { tenant_id, ...(set ?? NOTHING_SET), balance_credits };
+  const { set, formerPayers }: Shown = await withTexts(log, state);
+  const earlier = formerPayers.filter((payer) => payer !== null && payer !== set?.payer);
+  const former_payers = [...new Set(earlier)].filter((payer) => payer !== null);
+  return { tenant_id, ...shown(set ?? NOTHING_SET), former_payers, balance_credits, as_of };
 };
 
 export const getTopUp = get(

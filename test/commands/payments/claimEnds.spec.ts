@@ -11,6 +11,12 @@ import {
 import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 import type { EventStore } from '../../../domain/ports/log.ts';
 import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
+import { decodeAny } from '../../../domain/catalogue.ts';
+import { auditedEvent } from '../../../src/audit/auditedEvent.ts';
+import { claimsCheck } from '../../../src/audit/claims.ts';
+import { findingsKept } from '../../../src/audit/findings.ts';
+import { reference } from '../../../src/audit/margin.ts';
+import { compactSet } from '../../../src/audit/streams.ts';
 import { accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
 import { payments, type PaymentResult } from '../../../src/commands/money/payments.ts';
 import { adjustment, charge, metaOf, NOW, refund, sale } from '../../support/money/accountCommands.ts';
@@ -60,6 +66,18 @@ const claimAndDie = (store: EventStore, writer: AccountWriter, command: GrantCre
     const pay = payments({ store, writer: { ...writer, execute } });
     void (command.type === 'GrantCredits' ? pay.sellCredits(command) : pay.refundCredits(command));
   });
+
+/** What an audit says of the claims in some streams. */
+const claimFindings = async (store: EventStore, streams: readonly string[]): Promise<readonly string[]> => {
+  const events = (await Promise.all(streams.map((stream) => eventsOf(store, stream)))).flat();
+  const findings = findingsKept(10);
+  const books = { findings, reference: reference(findings), once: compactSet(), touch: () => undefined };
+  const claims = claimsCheck(books);
+  for (const event of events.sort((one, other) => Number(one.position - other.position)))
+    claims.apply(auditedEvent(event, decodeAny(event)));
+  claims.finish(LATE);
+  return findings.result().findings.map(({ message }) => message);
+};
 
 /** So many credits for so little money: prices are checked elsewhere. */
 const largeSale = (txn: string): GrantCredits => {
@@ -188,6 +206,38 @@ for (const { name, open } of LOGS)
       expect((await sweeping.finishClaim(claimOf('p1'), LATE))?.kind).to.equal('done');
       expect((await writer.stateOf('t', 0)).balance).to.equal(1000);
       expect((await types(claimOf('p1'))).at(-1)).to.equal('PaymentClaimed');
+    });
+
+    it('is booked by a request that stood still while a failed look freed its claim, and an audit agrees', async () => {
+      const { store, writer, types } = setUp();
+      let goOn = (): void => undefined;
+      let done: Promise<PaymentResult> | undefined;
+      const stopped = new Promise<void>((stop) => {
+        const execute: AccountWriter['execute'] = async (command) => {
+          stop();
+          await new Promise<void>((wakes) => (goOn = wakes));
+          return writer.execute(command);
+        };
+        done = payments({ store, writer: { ...writer, execute } }).sellCredits(sale('t', 1000, 'p1'));
+      });
+      await stopped;
+      let looks = 0;
+      const torn: EventStore = {
+        ...store,
+        read: (stream, options) => {
+          if (stream === claimOf('p1')) looks += 1;
+          if (stream === claimOf('p1') && looks === 2) throw new Error('the log is away');
+          return store.read(stream, options);
+        },
+      };
+      const other = payments({ store: torn, writer: accountWriter({ store }) });
+      await other.finishClaim(claimOf('p1'), LATE).catch(() => undefined);
+      expect(await types(claimOf('p1'))).to.deep.equal(['PaymentClaimed', 'PaymentReleased']);
+      goOn();
+      expect((await done)?.outcome.kind).to.equal('done');
+      expect((await types(claimOf('p1'))).at(-1)).to.equal('PaymentClaimed');
+      const found = await claimFindings(store, [accountStream('t'), claimOf('p1')]);
+      expect(found).to.deep.equal([]);
     });
 
     it('is claimed and recorded as of now, however long its request stood still, never before its claim', async () => {

@@ -76,6 +76,18 @@ export const plantIn = async (api: TestApi, tenant: string) => {
   await ok('post', `/v1/admin/tenants/${tenant}/set-plan`, {
     json: { plan: 'paid', reason: word('reason of a plan') },
   });
+  await ok('put', `/v1/billing/top-up/${tenant}`, {
+    json: {
+      active: true,
+      threshold_credits: 1,
+      credits: 1_000,
+      currency: 'USD',
+      monthly_credits_max: 5_000,
+
+      payer: word('payer of top-ups'),
+      payment_method: word('payment method of top-ups'),
+    },
+  });
   const schema = {
     type: 'object',
     description: word('description of a schema'),

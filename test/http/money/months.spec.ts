@@ -328,6 +328,80 @@ describe('a closed month', () => {
     expect((await audited()).total).to.equal(0);
   });
 
+  it('keeps the exchange rate that its receipts say, and has a later one beside it', async () => {
+    const post = async (path: string, json: Body) => {
+      const reply = await api.call('post', path, { json });
+      expect(reply.status, reply.text).to.equal(200);
+      return reply.body;
+    };
+    const listed = (await api.call('get', '/v1/admin/credit-prices')).body['entries'] as readonly Body[];
+    const entries = listed.map(({ minor_unit_digits: _, ...entry }) => entry);
+    await post('/v1/admin/credit-prices', {
+      entries: [...entries, ...['EUR', 'SEK'].map((currency) => ({ currency, price_per_1000_credits: '1' }))],
+    });
+    const day = now().slice(0, 10);
+    await post('/v1/admin/fx-rates', { date: day, rates: { USD: '1.10' } });
+    const identity = { tenant_id: 'late-rate', provider: 'stripe' };
+    const sell = (currency: string) =>
+      post('/v1/billing/credits', {
+        ...identity,
+
+        provider_txn_id: `pi-${currency}`,
+        currency,
+        credits: 10_000,
+        gross_amount_minor: 1000,
+      });
+    const refund = (provider_txn_id: string) =>
+      post('/v1/billing/refunds', {
+        ...identity,
+        provider_txn_id,
+        gross_amount_minor: 200,
+        original_provider_txn_id: 'pi-EUR',
+      });
+    const receiptOf = async (id: unknown) =>
+      (await api.call('get', `/v1/billing/receipts/${String(id)}`)).body;
+    const [euro, krona, back] = [await sell('EUR'), await sell('SEK'), await refund('re-rate')];
+    const ids = [euro['grant_id'], krona['grant_id'], back['refund_id']];
+    toTheEnd();
+    await close(month);
+    const closed = await Promise.all(ids.map(receiptOf));
+    const rates = closed.map(({ fx_rate_to_usd, fx_rate_date }) => [fx_rate_to_usd, fx_rate_date]);
+    expect(rates).to.deep.equal([
+      ['1.10', day],
+      [null, null],
+      ['1.10', day],
+    ]);
+    await post('/v1/admin/fx-corrections', {
+      currency: 'EUR',
+      rate_date: day,
+      fx_rate_to_usd: '1.20',
+      reason: 'mistyped',
+      grant_id: euro['grant_id'],
+    });
+    await post('/v1/admin/fx-rates', { date: day, rates: { USD: '1.10', SEK: '11' } });
+
+    const after = await Promise.all(ids.map(receiptOf));
+    expect(after.map((receipt) => ({ ...receipt, corrections: [] }))).to.deep.equal(closed);
+    const told = after.map(({ corrections }) =>
+      (corrections as readonly Body[]).map(({ fx_rate_to_usd, fx_rate_date, booked_at, ...rest }) => [
+        fx_rate_to_usd,
+        fx_rate_date,
+        String(booked_at).slice(0, 7),
+        rest['vat_amount_minor'],
+      ]),
+    );
+    const open = following(month);
+    expect(told).to.deep.equal([
+      [['1.20', day, open, 0]],
+      [['0.100000000000000000', day, open, 0]],
+      [['1.20', day, open, 0]],
+    ]);
+    // A note of the open month is at the rate that is known by then.
+    const next = await receiptOf((await refund('re-rate-2'))['refund_id']);
+    expect(next).to.deep.include({ fx_rate_to_usd: '1.20', fx_rate_date: day, corrections: [] });
+    expect((await audited()).total).to.equal(0);
+  });
+
   it('has one figure when many close it at once', async () => {
     await api.sell('crowd', 2_000);
     toTheEnd();

@@ -32,6 +32,7 @@ describe('the consent of a tenant to top-ups', () => {
     const named = await api.call('put', path, { key, json: { ...figures, ...payer } });
     expect(named).to.include({ status: 403, code: 'admin_required' });
     const set = await api.call('put', path, { json: { ...figures, ...payer } });
+    expect(set.body['former_payers']).to.deep.equal([]);
     expect(set.body).to.include({ ...figures, ...payer, tenant_id: tenant, balance_credits: 0 });
   });
 
@@ -55,6 +56,18 @@ describe('the consent of a tenant to top-ups', () => {
     const other = await api.newKey(`TopUp-${randomUUID()}`);
     expect(await api.call('get', path, { key: other })).to.include({ code: 'tenant_mismatch' });
     expect(await api.call('put', path, { key: other, json })).to.include({ code: 'tenant_mismatch' });
+  });
+
+  it('names who paid before, each once, for what those bought this month counts', async () => {
+    for (const name of ['cus_2', 'cus_3', 'cus_2']) {
+      const named = await api.call('put', path, {
+        json: { ...figures, payer: name, payment_method: 'pm_1' },
+      });
+      expect(named.status, named.text).to.equal(200);
+    }
+    const { body, text } = await api.call('get', path, { key });
+    expect(body['former_payers']).to.deep.equal(['cus_1', 'cus_3']);
+    expect(text).not.to.include('quire:text:');
   });
 
   it('says what is wrong with it', async () => {

@@ -5,7 +5,7 @@ import { Badge, type Tone } from '../../ui/card.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { documentOf, DocumentLink } from '../../ui/columns.tsx';
-import { majorText } from '../../ui/decimal.ts';
+import { majorText, signedBy } from '../../ui/decimal.ts';
 import { Credits, Money, Time } from '../../ui/values.tsx';
 
 const money = (id: string, name: string, minorOf: (item: GrantItem) => number | null): Column<GrantItem> => ({
@@ -49,9 +49,11 @@ const grantColumns = (tenantId: string): readonly Column<GrantItem>[] => [
     isNumber: true,
     show: ({ credits }) => <Credits value={credits} />,
   },
-  money('gross', texts.grants.gross, ({ gross_amount_minor }) => gross_amount_minor),
-  money('vat', texts.grants.vat, ({ vat_amount_minor }) => vat_amount_minor),
-  money('fee', texts.grants.fee, ({ provider_fee_minor }) => provider_fee_minor),
+  money('gross', texts.grants.gross, ({ kind, gross_amount_minor: gross }) =>
+    gross === null ? null : signedBy(kind, gross),
+  ),
+  money('vat', texts.grants.vat, (item) => signedBy(item.kind, item.vat_amount_minor)),
+  money('fee', texts.grants.fee, (item) => signedBy(item.kind, item.provider_fee_minor)),
   money('refundable', texts.grants.refundable, (item) =>
     item.kind === 'sale' && item.gross_amount_minor !== null
       ? item.gross_amount_minor - Math.abs(item.refunded_amount_minor)

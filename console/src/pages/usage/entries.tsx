@@ -9,7 +9,7 @@ import { useActing, useTenantId } from '../../api/session.ts';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { Select } from '../../ui/select.tsx';
 import { documentOf, DocumentLink } from '../../ui/columns.tsx';
-import { majorText } from '../../ui/decimal.ts';
+import { majorText, signedBy } from '../../ui/decimal.ts';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Badge } from '../../ui/card.tsx';
 import { Credits, Money, Time } from '../../ui/values.tsx';
@@ -231,15 +231,17 @@ const grantColumns = (tenantId: string): readonly Column<Grant>[] => [
   {
     id: 'amount',
     name: names.amount,
-    value: ({ gross_amount_minor: minor, currency }) => (minor === null ? null : majorText(minor, currency)),
-    show: ({ gross_amount_minor, currency }) => money(gross_amount_minor, currency),
+    value: ({ kind, gross_amount_minor: gross, currency }) =>
+      gross === null ? null : majorText(signedBy(kind, gross), currency),
+    show: ({ kind, gross_amount_minor: gross, currency }) =>
+      money(gross === null ? null : signedBy(kind, gross), currency),
     isNumber: true,
   },
   {
     id: 'vat',
     name: names.vat,
-    value: ({ vat_amount_minor, currency }) => majorText(vat_amount_minor, currency),
-    show: ({ vat_amount_minor, currency }) => money(vat_amount_minor, currency),
+    value: ({ kind, vat_amount_minor: vat, currency }) => majorText(signedBy(kind, vat), currency),
+    show: ({ kind, vat_amount_minor: vat, currency }) => money(signedBy(kind, vat), currency),
     isNumber: true,
   },
   { id: 'currency', name: names.currency, value: ({ currency }) => currency, share: 0.7 },

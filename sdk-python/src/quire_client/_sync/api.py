@@ -1294,9 +1294,9 @@ class Api:
 
         As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The
         number follows from the log alone and never changes; facts of a sale that become known
-        later (VAT, an invoice, a rate) are shown from then on. VAT that is told after the month
-        was closed is listed as `corrections`, as it is booked in the open month. A tenant’s own
-        key reads its own.
+        later (VAT, an invoice, a rate) are shown from then on. VAT and rates that are told after
+        the month was closed are listed as `corrections`, as they are booked in the open month. A
+        tenant’s own key reads its own.
         """
         call = Call(
             "GET",
