@@ -49,3 +49,75 @@ export const forecastOf = (
   });
   return { days_left_at_7_days: week ?? null, days_left_at_28_days: month ?? null };
 };
+
+const dayNumber = (day: string): number => Date.parse(day) / DAY_MS;
+
+/** What was used of late: credits by UTC day, the latest of them first, of `PACE_DAYS_MAX` days at most. */
+export interface RecentUse {
+  /** Of the first sum; '' where nothing was used yet. */
+  readonly day: string;
+  /** Of this day, the day before it, and so on. */
+  readonly used: readonly number[];
+}
+
+export const NO_USE: RecentUse = { day: '', used: [] };
+
+/** Use with so many credits more on a day. What is older than the longest pace is forgotten. */
+export const withUse = ({ day: latest, used }: RecentUse, day: string, credits: number): RecentUse => {
+  if (latest === '') return { day, used: [credits] };
+  const later = latest === day ? 0 : dayNumber(day) - dayNumber(latest);
+  if (later > 0) {
+    const between = Array<number>(Math.min(later, PACE_DAYS_MAX) - 1).fill(0);
+    return { day, used: [credits, ...between, ...used].slice(0, PACE_DAYS_MAX) };
+  }
+  // A clock that was set back.
+  if (-later >= PACE_DAYS_MAX) return { day: latest, used };
+  const sums = [...used];
+  while (sums.length <= -later) sums.push(0);
+  sums[-later] = (sums[-later] ?? 0) + credits;
+  return { day: latest, used: sums };
+};
+
+/** When something that is used up little by little has nothing left; RFC 3339 UTC with milliseconds. */
+export interface ExpectedEnd {
+  readonly expected_end_at_7_days: string | null;
+  readonly expected_end_at_28_days: string | null;
+}
+
+/** What is used up: credits that are left, what was used of late, and since when that is counted. */
+export interface UsedUp {
+  readonly left: number;
+  readonly recent: RecentUse;
+  readonly counted_since: string;
+  /** When it begins anew; null: never. */
+  readonly resets_at: string | null;
+}
+
+const LAST_MS = DAYS_LEFT_MAX * DAY_MS;
+
+/**
+ * now + ⌊left × days ÷ used⌋, where `used` credits were counted within the last `days` UTC days, the present one
+ * included, and `days` are at most those since counting began. Now where nothing is left; null without use, where it
+ * begins anew by then, and beyond `DAYS_LEFT_MAX` days.
+ */
+const endAt = ({ left, recent, counted_since, resets_at }: UsedUp, pace: number, now: string) => {
+  if (left <= 0) return now;
+  const today = dayNumber(now.slice(0, 10));
+  const days = Math.min(pace, Math.max(1, today - dayNumber(counted_since.slice(0, 10)) + 1));
+  const latest = dayNumber(recent.day);
+  const used = recent.used.reduce((sum, credits, before) => {
+    const age = today - (latest - before);
+    return age >= 0 && age < days ? sum + credits : sum;
+  }, 0);
+  if (used <= 0) return null;
+  const ms = (BigInt(left) * BigInt(days * DAY_MS)) / BigInt(used);
+  if (ms > BigInt(LAST_MS)) return null;
+  const end = new Date(Date.parse(now) + Number(ms)).toISOString();
+  return resets_at === null || end < resets_at ? end : null;
+};
+
+/** When it is used up, at the paces of 7 and 28 days. */
+export const expectedEnd = (of: UsedUp, now: string): ExpectedEnd => ({
+  expected_end_at_7_days: endAt(of, PACES[0], now),
+  expected_end_at_28_days: endAt(of, PACES[1], now),
+});

@@ -1,3 +1,4 @@
+import { type ExpectedEnd, expectedEnd, NO_USE, type RecentUse, withUse } from '../forecast.ts';
 import { asCredits, type Credits, minus, NO_CREDITS, plus } from '../kernel/amounts.ts';
 import { periodAt } from '../kernel/timeZones.ts';
 import {
@@ -25,6 +26,8 @@ export interface BudgetState {
   readonly used: Credits;
   /** Held by open work, whenever it was held. */
   readonly held: Credits;
+  /** Burned of late, over the ends of periods: what forecasts go by. */
+  readonly recent: RecentUse;
   readonly levels: readonly Level[];
   /** Levels that were reached in this period. */
   readonly alerted: readonly number[];
@@ -111,7 +114,11 @@ export const budgetsFreed = (budgets: Budgets, hold: Amount, at: string): Budget
 
 /** Budgets after a burn. */
 export const budgetsUsed = (budgets: Budgets, burn: Amount, at: string): Budgets =>
-  moved(budgets, { of: burn, at }, (one) => ({ ...one, used: plus(one.used, burn.credits) }));
+  moved(budgets, { of: burn, at }, (one) => ({
+    ...one,
+    used: plus(one.used, burn.credits),
+    recent: withUse(one.recent, at.slice(0, 10), burn.credits),
+  }));
 
 /** Budgets after one was made or changed. A new one counts what is held, and what is used from now on. */
 export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits): Budgets => {
@@ -124,7 +131,7 @@ export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits
   const made: BudgetState = {
     ...{ budget: data, created_at: data.set_at, levels, alerted: [], refused: [] },
     ...periodOf(data, data.set_at),
-    ...{ used: NO_CREDITS, held: held() },
+    ...{ used: NO_CREDITS, held: held(), recent: NO_USE },
   };
   const width = widthOf(data.scope);
   const at = budgets.findIndex(({ budget }) => widthOf(budget.scope) > width);
@@ -165,3 +172,15 @@ export const budgetRefusalTold = (budgets: Budgets, data: BudgetReached): Budget
 
 /** Credits that a budget has left, below 0 where more was held or burned before it was as small as it is. */
 export const leftOf = ({ budget, used, held }: BudgetState): number => budget.limit_credits - used - held;
+
+/** When a budget, as it stands at this time, will have reached its limit; null: not within its period. */
+export const endOf = (state: BudgetState, now: string): ExpectedEnd =>
+  expectedEnd(
+    {
+      left: leftOf(state),
+      recent: state.recent,
+      counted_since: state.created_at,
+      resets_at: state.resets_at,
+    },
+    now,
+  );

@@ -24,7 +24,7 @@ import { type Outcome, type WriterOptions, writerRules } from './decideBatch.ts'
 import { type Forgotten, streamWriter, type WriterLimits } from './streamWriter.ts';
 
 /** Raise it when `evolve` or the state's shape changes: snapshots of other versions are ignored. */
-const ACCOUNT_REDUCER_VERSION = 8;
+const ACCOUNT_REDUCER_VERSION = 9;
 
 /** Snapshots of accounts, in a store. */
 export const accountSnapshots = (
@@ -47,7 +47,7 @@ export const accountSnapshots = (
 /** An entry of the history has this share of the bytes of a hold. */
 const NAMES_A_HOLD = 8;
 
-/** A budget has the bytes of so many holds: its texts, and the refusals of its period. */
+/** A budget has the bytes of so many holds: its texts, the refusals of its period, and what it counted of late. */
 const HOLDS_A_BUDGET = 5;
 
 const accountProof = (state: AccountState, event: AccountEvent, last: bigint | undefined): Proof => {

@@ -1285,6 +1285,16 @@ class Budget(TypedDict):
     """Held by work that is not done yet."""
     left_credits: int
     """Limit − used − held; below 0 where it was made smaller."""
+    expected_end_at_7_days: str | None
+    """When used and held reach the limit, if as much is burned a day as in the last 7 UTC days,
+    today included, or since the budget was made if that is less; now where nothing is left.
+    null: nothing was burned in them, or the budget begins anew by then.
+    """
+    expected_end_at_28_days: str | None
+    """When used and held reach the limit, if as much is burned a day as in the last 28 UTC days,
+    today included, or since the budget was made if that is less; now where nothing is left.
+    null: nothing was burned in them, or the budget begins anew by then.
+    """
     alerted: list[float]
     """Levels that were reached in this period."""
     period_start: str | None
@@ -1326,6 +1336,14 @@ class BudgetAlertMessageData(TypedDict):
     """Credits that open work holds."""
     level: float
     """The part of the limit that was reached: 0.8 is 80 %."""
+    expected_end_at_7_days: NotRequired[str | None]
+    """When used and held reach the limit at the pace of the last 7 UTC days; null: not in this
+    period. Left out by older releases.
+    """
+    expected_end_at_28_days: NotRequired[str | None]
+    """When used and held reach the limit at the pace of the last 28 UTC days; null: not in this
+    period. Left out by older releases.
+    """
 
 
 class BudgetChangeRequest(TypedDict):

@@ -2155,6 +2155,14 @@ export type Budget = {
      */
     left_credits: number;
     /**
+     * When used and held reach the limit, if as much is burned a day as in the last 7 UTC days, today included, or since the budget was made if that is less; now where nothing is left. null: nothing was burned in them, or the budget begins anew by then.
+     */
+    expected_end_at_7_days: string | null;
+    /**
+     * When used and held reach the limit, if as much is burned a day as in the last 28 UTC days, today included, or since the budget was made if that is less; now where nothing is left. null: nothing was burned in them, or the budget begins anew by then.
+     */
+    expected_end_at_28_days: string | null;
+    /**
      * Levels that were reached in this period.
      */
     alerted: Array<number>;
@@ -2222,6 +2230,14 @@ export type BudgetAlertMessage = {
          * The part of the limit that was reached: 0.8 is 80 %.
          */
         level: number;
+        /**
+         * When used and held reach the limit at the pace of the last 7 UTC days; null: not in this period. Left out by older releases.
+         */
+        expected_end_at_7_days?: string | null;
+        /**
+         * When used and held reach the limit at the pace of the last 28 UTC days; null: not in this period. Left out by older releases.
+         */
+        expected_end_at_28_days?: string | null;
     };
 };
 

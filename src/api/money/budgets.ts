@@ -8,7 +8,7 @@ import {
   onReached,
 } from '../../../domain/account/budgetMessages.ts';
 import { parentOf } from '../../../domain/account/budgets.ts';
-import { budgetAt, budgetIn, type BudgetState } from '../../../domain/account/budgetTotals.ts';
+import { budgetAt, budgetIn, type BudgetState, endOf } from '../../../domain/account/budgetTotals.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import type { Clock } from '../../../domain/ports/log.ts';
@@ -120,6 +120,14 @@ const parentOut = z.strictObject({ budget_id: z.string(), limit_credits: credits
     'The least budget of the whole tenant that refuses, and has the same period in the same time zone; null: none.',
 });
 
+const expectedEndOut = (days: number) =>
+  instantOut.nullable().meta({
+    description:
+      `When used and held reach the limit, if as much is burned a day as in the last ${String(days)} UTC days, ` +
+      'today included, or since the budget was made if that is less; now where nothing is left. null: nothing ' +
+      'was burned in them, or the budget begins anew by then.',
+  });
+
 const budgetOut = z
   .strictObject({
     budget_id: z.string(),
@@ -134,6 +142,8 @@ const budgetOut = z
     used_credits: creditsOut.meta({ description: 'Burned in this period, since the budget was made.' }),
     held_credits: creditsOut.meta({ description: 'Held by work that is not done yet.' }),
     left_credits: z.int().meta({ description: 'Limit − used − held; below 0 where it was made smaller.' }),
+    expected_end_at_7_days: expectedEndOut(7),
+    expected_end_at_28_days: expectedEndOut(28),
     alerted: z.array(z.number()).meta({ description: 'Levels that were reached in this period.' }),
     period_start: instantOut.nullable().meta({ description: 'null where the period is `total`.' }),
     resets_at: instantOut.nullable().meta({ description: 'When the next period begins; null: never.' }),
@@ -160,13 +170,15 @@ const budgetParams = z.object({
 
 /** A budget as it stands at a time. */
 const shown = (account: AccountState, state: BudgetState, now: string): z.input<typeof budgetOut> => {
-  const { budget, used, held, alerted, period_start, resets_at, created_at } = budgetAt(state, now);
+  const standing = budgetAt(state, now);
+  const { budget, used, held, alerted, period_start, resets_at, created_at } = standing;
   const { budget_id, name, scope, period, time_zone, limit_credits, on_reached, alert_at, set_at } = budget;
   const parent = parentOf(account, budget);
   return {
     ...{ budget_id, tenant_id: account.tenant_id ?? '', name, scope: { ...scope }, period, time_zone },
     ...{ limit_credits, on_reached, alert_at: [...alert_at], used_credits: used, held_credits: held },
-    ...{ left_credits: limit_credits - used - held, alerted: [...alerted], period_start, resets_at },
+    ...{ left_credits: limit_credits - used - held, ...endOf(standing, now) },
+    ...{ alerted: [...alerted], period_start, resets_at },
     parent:
       parent === undefined ? null : { budget_id: parent.budget_id, limit_credits: parent.limit_credits },
     ...{ created_at, updated_at: set_at },
