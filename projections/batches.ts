@@ -179,8 +179,8 @@ export const progressOfBatch = finding(
 const nameColumns = pick(batches.columns, 'batch_id', 'tenant_id');
 
 /**
- * Batches with documents to begin, and how many of theirs are begun and have not ended: the oldest of each tenant,
- * then the second of each.
+ * Batches with documents to begin, but `except`, and how many of theirs are begun and have not ended: the oldest of
+ * each tenant, then the second of each.
  */
 export const batchesToBegin = listing(
   `select batch_id, tenant_id, open from (
@@ -191,19 +191,20 @@ export const batchesToBegin = listing(
        row_number() over (partition by b.tenant_id order by b.position) as turn
      from read.batches b
      where b.finished_at is null and b.cancelled_at is null and b.begun < b.documents
+       and b.batch_id <> all($3::text[])
    ) waiting where open < $1 order by turn, position limit $2`,
-  (openMax: number, limit: number) => [openMax, limit],
+  (openMax: number, limit: number, except: readonly string[]) => [openMax, limit, except],
   (row) => ({ ...rowReader(nameColumns)(row), open: wholeOf(row, 'open') }),
 );
 
-/** Documents begun before `before` without an outcome: the worker that began them may have died. */
+/** Documents begun before `before` without an outcome: they wait, or the worker that began them may have died. */
 export const documentsLeft = listing(
   `select b.batch_id, b.tenant_id, d.index from read.batches b
      join read.batch_documents d on d.batch_id = b.batch_id
-   where b.finished_at is null and d.begun_at < $1 and d.problem_code is null
+   where b.finished_at is null and d.begun_at < $1 and d.problem_code is null and b.batch_id <> all($3::text[])
      and not exists (select 1 from read.operations o where o.operation_id = d.operation_id)
    order by d.begun_at, b.batch_id, d.index limit $2`,
-  (before: string, limit: number) => [before, limit],
+  (before: string, limit: number, except: readonly string[]) => [before, limit, except],
   rowReader({ ...nameColumns, ...pick(batchDocuments.columns, 'index') }),
 );
 
