@@ -8536,6 +8536,10 @@ class UsagePivot(TypedDict):
     """Names of tags with more than 10,000 values: further values are counted together, in rows that
     name the tag in `rest_of`.
     """
+    tag_names_at_limit: bool
+    """Whether the tenant has 100 names of tags: work with further ones is counted together, in rows
+    that name the tag in `rest_of` if it is grouped by such a name.
+    """
     items: list[UsagePivotItem]
     """The entries of this page of the list."""
     totals: UsagePivotTotals
@@ -8555,7 +8559,9 @@ class UsagePivotItem(TypedDict):
     tags: dict[str, str | None]
     """Values of the tags that it is grouped by; null: work without the tag, unless in `rest_of`."""
     rest_of: list[str]
-    """Names of tags of which this row has all values beyond the limit."""
+    """Names of tags of which this row has all values beyond the limit, or which are beyond the
+    limit.
+    """
     operations: int
     """Number of pieces of work."""
     pages: int

@@ -14104,6 +14104,10 @@ export type UsagePivot = {
      */
     tags_at_limit: Array<string>;
     /**
+     * Whether the tenant has 100 names of tags: work with further ones is counted together, in rows that name the tag in `rest_of` if it is grouped by such a name.
+     */
+    tag_names_at_limit: boolean;
+    /**
      * The entries of this page of the list.
      */
     items: Array<UsagePivotItem>;
@@ -14138,7 +14142,7 @@ export type UsagePivotItem = {
         [key: string]: string | null;
     };
     /**
-     * Names of tags of which this row has all values beyond the limit.
+     * Names of tags of which this row has all values beyond the limit, or which are beyond the limit.
      */
     rest_of: Array<string>;
     /**

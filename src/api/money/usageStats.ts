@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { dayEndIn, dayIn, dayStartIn } from '../../../domain/kernel/timeZones.ts';
 import { TAG_NAME, type Tags } from '../../../domain/tags.ts';
 import { totalsOf } from '../../../projections/usage.ts';
-import { type Pivot, PIVOT_GROUPS, PIVOT_ROWS_MAX, TAG_VALUES_MAX } from '../../../projections/usageStats.ts';
+import {
+  type Pivot,
+  PIVOT_GROUPS,
+  PIVOT_ROWS_MAX,
+  TAG_NAMES_MAX,
+  TAG_VALUES_MAX,
+} from '../../../projections/usageStats.ts';
 import type { Queries } from '../../queries/queries.ts';
 import { invalid } from '../../server/problems.ts';
 import { routesOver } from '../../server/routes.ts';
@@ -18,7 +24,7 @@ import {
 
 /** What this route needs. */
 export interface UsageStatsDeps {
-  readonly queries: Pick<Queries, 'balanceOfTenant' | 'fullTags' | 'usageOfTenantBy'>;
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'fullTags' | 'hasAllTagNames' | 'usageOfTenantBy'>;
   /** Which log the read models are of; null: not known yet. */
   readonly logId: () => string | null;
 }
@@ -106,6 +112,11 @@ const usagePivot = z
         `Names of tags with more than ${TAG_VALUES_MAX.toLocaleString('en')} values: further values are counted ` +
         'together, in rows that name the tag in `rest_of`.',
     }),
+    tag_names_at_limit: z.boolean().meta({
+      description:
+        `Whether the tenant has ${String(TAG_NAMES_MAX)} names of tags: work with further ones is counted together, ` +
+        'in rows that name the tag in `rest_of` if it is grouped by such a name.',
+    }),
     items: z.array(
       z
         .strictObject({
@@ -134,7 +145,8 @@ const usagePivot = z
               'Values of the tags that it is grouped by; null: work without the tag, unless in `rest_of`.',
           }),
           rest_of: z.array(z.string()).meta({
-            description: 'Names of tags of which this row has all values beyond the limit.',
+            description:
+              'Names of tags of which this row has all values beyond the limit, or which are beyond the limit.',
           }),
           ...sums,
         })
@@ -213,6 +225,7 @@ export const getUsageOfTenant = get(
       ...{ log_id: logId(), tenant_id, group_by: groups.map(nameOf), time_zone },
       ...{ from_date: dayIn(time_zone, times.from), to_date: dayIn(time_zone, times.to) },
       tags_at_limit: [...(await queries.fullTags(tenant_id))],
+      tag_names_at_limit: await queries.hasAllTagNames(tenant_id),
       items,
       totals: totalsOf(items),
     };
