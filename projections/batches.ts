@@ -1,8 +1,10 @@
 import { pick, type Projector, rowReader, table, textOf, wholeOf } from './engine/table.ts';
+import { pagingOfTagged, tagsColumn, tagTable, taggingIn } from './engine/tagged.ts';
 import { operationIdOfDocument } from '../domain/batch.ts';
+import type { Tags } from '../domain/tags.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEventOf, type SqlRow } from './engine/ports.ts';
-import { finding, listing, type Page, paging, telling } from './engine/query.ts';
+import { finding, listing, type Page, telling } from './engine/query.ts';
 
 /** Batches as they stand. What came of one is null until it has ended. */
 export const batches = table({
@@ -14,6 +16,8 @@ export const batches = table({
     position: 'position',
     project_id: 'sorted',
     task_id: 'sorted',
+    /** Those that it was accepted with. */
+    tags: 'jsonb?',
     kind: 'text',
     documents: 'int4',
     begun: 'int4',
@@ -47,7 +51,11 @@ export const batchDocuments = table({
   },
 });
 
+/** Tags of batches. */
+export const batchTags = tagTable('batch_tags');
+
 const accept = inserting(batches, { firstStands: true });
+const tag = taggingIn(batchTags);
 const list = inserting(batchDocuments, { firstStands: true });
 const begin = updating(batches, 'batch_id', 'begun');
 const start = updating(batches, 'batch_id', 'started_at');
@@ -71,6 +79,7 @@ const NOTHING_YET = {
 const rowOf = ({ data, position }: Accepted) => ({
   ...data,
   ...NOTHING_YET,
+  tags: tagsColumn(data),
   position,
   documents: data.document_ids.length,
 });
@@ -94,7 +103,7 @@ const begunDocuments = ({ data: { batch_id, first, count, begun_at } }: Begun) =
 /** Batches, and the place of each of their documents. */
 export const batchesProjector: Projector = {
   name: 'batches',
-  version: 1,
+  version: 2,
   eventTypes: [
     'BatchAccepted',
     'BatchDocumentsBegun',
@@ -102,7 +111,7 @@ export const batchesProjector: Projector = {
     'BatchCancelled',
     'BatchEnded',
   ],
-  tables: [batches, batchDocuments],
+  tables: [batches, batchDocuments, batchTags],
   apply: async (tx, { schema, events }) => {
     const accepted = only(events, 'BatchAccepted');
     const begun = only(events, 'BatchDocumentsBegun');
@@ -115,6 +124,11 @@ export const batchesProjector: Projector = {
     const ended = only(events, 'BatchEnded').map(({ data }) => ({ ...data, finished_at: data.ended_at }));
     await accept(tx, schema, accepted.map(rowOf));
     await list(tx, schema, accepted.flatMap(documentsOf));
+    await tag(
+      tx,
+      schema,
+      accepted.map(({ data }) => ({ ...data, work: data.batch_id })),
+    );
     await begin(tx, schema, furthest(begun));
     await start(tx, schema, started);
     await beginDocument(tx, schema, begun.flatMap(begunDocuments));
@@ -258,6 +272,8 @@ interface BatchesQuery extends Page {
   readonly status?: string | undefined;
   readonly project_id?: string | undefined;
   readonly task_id?: string | undefined;
+  /** Tags that it must have. */
+  readonly tag?: Tags | undefined;
   /** Inclusive. */
   readonly accepted_after?: string | undefined;
 }
@@ -286,11 +302,13 @@ const listed = rowReader({
 });
 
 /** A tenant's batches, newest first, and how many there are in all. */
-export const batchesOfTenant = paging(
-  { name: 'batches', chosen: CHOSEN },
-  (query: BatchesQuery) => [
-    ...[query.tenant_id, query.status ?? null, query.project_id ?? null],
-    ...[query.task_id ?? null, query.accepted_after ?? null],
-  ],
+export const batchesOfTenant = pagingOfTagged(
+  {
+    ...{ name: 'batches', chosen: CHOSEN, tags: batchTags, id: 'batch_id' },
+    values: (query: BatchesQuery) => [
+      ...[query.tenant_id, query.status ?? null, query.project_id ?? null],
+      ...[query.task_id ?? null, query.accepted_after ?? null],
+    ],
+  },
   listed,
 );

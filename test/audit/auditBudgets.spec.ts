@@ -162,10 +162,10 @@ describe('the audit of budgets', () => {
 describe('the periods of an audit', () => {
   const zones = Intl.supportedValuesOf('timeZone');
   const text = (ms: number) => new Date(ms).toISOString();
-  const agree = (zone: string, period: 'day' | 'week' | 'month', at: string): void =>
-    expect(auditedPeriod(zone, period, at), `${period} of ${zone} at ${at}`).to.deep.equal(
-      periodAt(zone, period, at),
-    );
+  const agree = (zone: string, period: 'day' | 'week' | 'month', at: string): void => {
+    const span = auditedPeriod(zone, period, at);
+    expect(span, `${period} of ${zone} at ${at}`).to.deep.equal(periodAt(zone, period, at));
+  };
 
   it('are those of the service where clocks are set at midnight, back over it, or a day is left out', () => {
     for (const [zone, at] of [
@@ -190,7 +190,13 @@ describe('the periods of an audit', () => {
       (zone, period, ms) => {
         const { from, until } = periodAt(zone, period, text(ms));
         // Near the edges, where the two would part.
-        for (const at of [text(ms), from, until, text(Date.parse(from) - 1), text(Date.parse(until) + 3_599_999)])
+        for (const at of [
+          text(ms),
+          from,
+          until,
+          text(Date.parse(from) - 1),
+          text(Date.parse(until) + 3_599_999),
+        ])
           agree(zone, period, at);
       },
     ),

@@ -905,6 +905,8 @@ class BatchItem(TypedDict):
     """When work on its first document began; null while it waits."""
     finished_at: str | None
     """When its last document had ended and was paid for; null until then."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     documents: int
     """Documents that the request named."""
     begun: int
@@ -5323,6 +5325,8 @@ class OperationItem(TypedDict):
     """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     pages: int
     """How many pages."""
     problem_code: str | None
@@ -8042,6 +8046,8 @@ class TrainingJobItem(TypedDict):
     """Task that the work is counted for; default `default`."""
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     status: str
     """Its state."""
     artifact_id: str | None

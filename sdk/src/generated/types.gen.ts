@@ -1528,6 +1528,12 @@ export type BatchItem = {
      */
     finished_at: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * Documents that the request named.
      */
     documents: number;
@@ -8738,6 +8744,12 @@ export type OperationItem = {
      */
     finished_at: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * How many pages.
      */
     pages: number;
@@ -13246,6 +13258,12 @@ export type TrainingJobItem = {
      */
     name: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * Its state.
      */
     status: string;
@@ -16487,6 +16505,10 @@ export type ListBatchesData = {
          */
         task_id?: string;
         /**
+         * Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.
+         */
+        tag?: Array<string>;
+        /**
          * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
          */
         accepted_after?: string;
@@ -17611,6 +17633,10 @@ export type ListTrainingJobsData = {
          * Only jobs in this state.
          */
         status?: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+        /**
+         * Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.
+         */
+        tag?: Array<string>;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -23840,6 +23866,10 @@ export type ListOperationsData = {
          * Task that the work is counted for; default `default`.
          */
         task_id?: string;
+        /**
+         * Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.
+         */
+        tag?: Array<string>;
         /**
          * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
          */

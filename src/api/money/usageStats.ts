@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dayEndIn, dayIn, dayStartIn } from '../../../domain/kernel/timeZones.ts';
-import { TAG_NAME, type Tags } from '../../../domain/tags.ts';
+import { TAG_NAME } from '../../../domain/tags.ts';
 import { totalsOf } from '../../../projections/usage.ts';
 import {
   type Pivot,
@@ -17,6 +17,9 @@ import {
   creditsOut,
   logIdOut,
   plainText,
+  several,
+  SEVERAL_MAX,
+  tagFilter,
   tenantParams,
   usdOut,
   zoned,
@@ -31,8 +34,6 @@ export interface UsageStatsDeps {
 
 const { get } = routesOver<UsageStatsDeps>();
 
-/** Most groups, and most tags to choose by, at once. */
-const GROUPS_MAX = 6;
 const TAG = 'tag:';
 
 /** Which group a text names; undefined: none. */
@@ -43,16 +44,6 @@ const pivotOf = (text: string): Pivot | undefined => {
   return text.startsWith(TAG) && TAG_NAME.test(tag) ? { tag } : undefined;
 };
 
-/** A parameter that may come several times. */
-const several = (documented: Readonly<Record<string, unknown>>, description: string) =>
-  z
-    .union([z.string(), z.array(z.string())], { error: 'Send it several times instead.' })
-    .transform((given) => [given].flat())
-    .meta({
-      description,
-      'x-wire': { type: 'array', maxItems: GROUPS_MAX, items: { type: 'string', ...documented } },
-    });
-
 const GROUP_PATTERN = `^(${PIVOT_GROUPS.join('|')}|${TAG}[a-z][a-z0-9_.-]{0,39})$`;
 
 const groupsIn = several(
@@ -62,29 +53,11 @@ const groupsIn = several(
 ).transform((given, context): readonly Pivot[] => {
   const groups = given.map(pivotOf);
   const isTwice = new Set(given).size < given.length;
-  if (!groups.includes(undefined) && !isTwice && groups.length <= GROUPS_MAX)
+  if (!groups.includes(undefined) && !isTwice && groups.length <= SEVERAL_MAX)
     return groups.filter((one) => one !== undefined);
   context.addIssue({
     code: 'custom',
-    message: `Choose at most ${String(GROUPS_MAX)} of ${PIVOT_GROUPS.join(', ')} and tag:<name>, each once.`,
-  });
-  return z.NEVER;
-});
-
-const tagFilter = several(
-  { pattern: '^[a-z][a-z0-9_.-]{0,39}:.+$' },
-  'Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.',
-).transform((given, context): Tags => {
-  const pairs = given.map((text): [string, string] => {
-    const [name = '', ...rest] = text.split(':');
-    return [name, rest.join(':')];
-  });
-  const isWrong = pairs.some(([name, value]) => !TAG_NAME.test(name) || value === '' || value.includes('\0'));
-  const isTwice = new Set(pairs.map(([name]) => name)).size < pairs.length;
-  if (!isWrong && !isTwice && pairs.length <= GROUPS_MAX) return Object.fromEntries(pairs);
-  context.addIssue({
-    code: 'custom',
-    message: `Send <name>:<value>, such as team:claims, at most ${String(GROUPS_MAX)} times and each name once.`,
+    message: `Choose at most ${String(SEVERAL_MAX)} of ${PIVOT_GROUPS.join(', ')} and tag:<name>, each once.`,
   });
   return z.NEVER;
 });
