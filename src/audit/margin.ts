@@ -122,7 +122,7 @@ const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow
   ...{ fx_rate: lot.rate, price: lot.price, credits: lot.credits, used: lot.gone, ...lot.value },
   ...{ issued: lot.ever, paid_gross: lot.paid[0], paid_vat: lot.paid[1], paid_fee: lot.paid[2] },
   ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
-  disputed_fee: lot.disputed,
+  ...{ disputed_fee: lot.disputed, is_open: lot.credits > lot.gone },
 });
 
 const parcelRow = (
