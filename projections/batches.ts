@@ -62,8 +62,14 @@ const start = updating(batches, 'batch_id', 'started_at');
 const cancel = updating(batches, 'batch_id', 'cancelled_at');
 const end = updating(
   batches,
-  ...(['batch_id', 'finished_at', 'succeeded', 'partial', 'failed', 'cancelled'] as const),
-  ...(['pages', 'credits_charged'] as const),
+  'batch_id',
+  'finished_at',
+  'succeeded',
+  'partial',
+  'failed',
+  'cancelled',
+  'pages',
+  'credits_charged',
 );
 const beginDocument = updating(batchDocuments, 'batch_id', 'index', 'begun_at');
 const refuseDocument = updating(batchDocuments, 'batch_id', 'index', 'problem_code');
@@ -72,8 +78,16 @@ type Accepted = ProjectedEventOf<'BatchAccepted'>;
 type Begun = ProjectedEventOf<'BatchDocumentsBegun'>;
 
 const NOTHING_YET = {
-  ...{ begun: 0, started_at: null, cancelled_at: null, finished_at: null },
-  ...{ succeeded: null, partial: null, failed: null, cancelled: null, pages: null, credits_charged: null },
+  begun: 0,
+  started_at: null,
+  cancelled_at: null,
+  finished_at: null,
+  succeeded: null,
+  partial: null,
+  failed: null,
+  cancelled: null,
+  pages: null,
+  credits_charged: null,
 };
 
 const rowOf = ({ data, position }: Accepted) => ({
@@ -86,7 +100,11 @@ const rowOf = ({ data, position }: Accepted) => ({
 
 const documentsOf = ({ data: { batch_id, tenant_id, document_ids } }: Accepted) =>
   document_ids.map((document_id, index) => ({
-    ...{ batch_id, index, document_id, begun_at: null, problem_code: null },
+    batch_id,
+    index,
+    document_id,
+    begun_at: null,
+    problem_code: null,
     operation_id: operationIdOfDocument({ tenant_id, batch_id, index }),
   }));
 
@@ -295,8 +313,18 @@ const CHOSEN = `from (select *, ${STATUS} as status from read.batches) batches
 const listed = rowReader({
   ...pick(
     batches.columns,
-    ...(['batch_id', 'tenant_id', 'project_id', 'task_id', 'kind', 'documents', 'begun'] as const),
-    ...(['accepted_at', 'started_at', 'finished_at', 'pages', 'credits_charged'] as const),
+    'batch_id',
+    'tenant_id',
+    'project_id',
+    'task_id',
+    'kind',
+    'documents',
+    'begun',
+    'accepted_at',
+    'started_at',
+    'finished_at',
+    'pages',
+    'credits_charged',
   ),
   status: 'text',
 });
@@ -304,10 +332,16 @@ const listed = rowReader({
 /** A tenant's batches, newest first, and how many there are in all. */
 export const batchesOfTenant = pagingOfTagged(
   {
-    ...{ name: 'batches', chosen: CHOSEN, tags: batchTags, id: 'batch_id' },
+    name: 'batches',
+    chosen: CHOSEN,
+    tags: batchTags,
+    id: 'batch_id',
     values: (query: BatchesQuery) => [
-      ...[query.tenant_id, query.status ?? null, query.project_id ?? null],
-      ...[query.task_id ?? null, query.accepted_after ?? null],
+      query.tenant_id,
+      query.status ?? null,
+      query.project_id ?? null,
+      query.task_id ?? null,
+      query.accepted_after ?? null,
     ],
   },
   listed,

@@ -88,8 +88,13 @@ const acceptedRow = ({ data, position }: ProjectedEventOf<'OperationAccepted'>) 
   ...data,
   file_bytes: data.file_bytes ?? 0,
   tags: tagsColumn(data),
-  ...{ ...QUEUED, position, ready_at: data.accepted_at },
-  ...{ credits_charged: null, free_pages: null, balance_after: null, charged_at: null },
+  ...QUEUED,
+  position,
+  ready_at: data.accepted_at,
+  credits_charged: null,
+  free_pages: null,
+  balance_after: null,
+  charged_at: null,
 });
 
 const chargeOf = ({ data }: ProjectedEventOf<'CreditsBurned'>) => ({
@@ -220,27 +225,36 @@ const CHOSEN = `from (
 const readListed = rowReader(
   pick(
     operations.columns,
-    ...([
-      'operation_id',
-      'tenant_id',
-      'project_id',
-      'task_id',
-      'kind',
-      'document_id',
-      'pages',
-      'status',
-    ] as const),
-    ...(['problem_code', 'credits_charged', 'accepted_at', 'started_at', 'finished_at'] as const),
+    'operation_id',
+    'tenant_id',
+    'project_id',
+    'task_id',
+    'kind',
+    'document_id',
+    'pages',
+    'status',
+    'problem_code',
+    'credits_charged',
+    'accepted_at',
+    'started_at',
+    'finished_at',
   ),
 );
 
 /** A tenant's operations, newest first, and how many there are in all. */
 export const operationsOfTenant = pagingOfTagged(
   {
-    ...{ name: 'operations', chosen: CHOSEN, tags: operationTags, id: 'operation_id' },
+    name: 'operations',
+    chosen: CHOSEN,
+    tags: operationTags,
+    id: 'operation_id',
     values: (query: OperationsQuery) => [
-      ...[query.tenant_id, query.status ?? null, query.kind ?? null, query.project_id ?? null],
-      ...[query.task_id ?? null, query.accepted_after ?? null],
+      query.tenant_id,
+      query.status ?? null,
+      query.kind ?? null,
+      query.project_id ?? null,
+      query.task_id ?? null,
+      query.accepted_after ?? null,
     ],
   },
   readListed,

@@ -68,8 +68,12 @@ const charge = updating(trainingJobs, 'job_id', 'credits_charged');
 
 const createdRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>) => ({
   ...data,
-  ...{ ...QUEUED, position, ready_at: data.created_at },
-  ...{ artifact_id: null, credits_charged: null, tags: tagsColumn(data) },
+  ...QUEUED,
+  position,
+  ready_at: data.created_at,
+  artifact_id: null,
+  credits_charged: null,
+  tags: tagsColumn(data),
 });
 
 const documentsOf = ({
@@ -195,19 +199,29 @@ interface JobsQuery extends Page {
 const readListed = rowReader(
   omit(
     trainingJobs.columns,
-    ...(['position', 'ready_at', 'expires_at', 'hold_id', 'hold_closed', 'attempt', 'tags'] as const),
+    'position',
+    'ready_at',
+    'expires_at',
+    'hold_id',
+    'hold_closed',
+    'attempt',
+    'tags',
   ),
 );
 
 /** A tenant's training jobs, newest first, and how many there are in all. */
 export const jobsOfTenant = pagingOfTagged(
   {
-    ...{ name: 'training_jobs', tags: trainingTags, id: 'job_id' },
+    name: 'training_jobs',
+    tags: trainingTags,
+    id: 'job_id',
     chosen: `from read.training_jobs where tenant_id = $1 and ($2::text is null or status = $2)
       and ($3::text is null or project_id = $3) and ($4::text is null or task_id = $4)`,
     values: ({ tenant_id, status, project_id, task_id }: JobsQuery) => [
-      ...[tenant_id, status ?? null],
-      ...[project_id ?? null, task_id ?? null],
+      tenant_id,
+      status ?? null,
+      project_id ?? null,
+      task_id ?? null,
     ],
   },
   readListed,

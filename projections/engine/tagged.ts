@@ -5,7 +5,7 @@ import { type Page, paging } from './query.ts';
 import { table, tagsOf } from './table.ts';
 
 /** A row for each tag of some kind of work: lists of a tenant's work with a tag are found by it. */
-export const tagTable = <const Name extends string>(name: Name) =>
+export const tagTable = (name: string) =>
   table({
     name,
     key: ['tenant_id', 'name', 'value', 'work'],

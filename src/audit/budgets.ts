@@ -150,7 +150,10 @@ const bookOf = (
 };
 
 const endingOf = ({ budget, used, held, ...book }: BudgetBook) => ({
-  ...{ left: budget.limit_credits - used - held, days: book.days, since: book.since, until: book.until },
+  left: budget.limit_credits - used - held,
+  days: book.days,
+  since: book.since,
+  until: book.until,
 });
 
 const checkStanding = (

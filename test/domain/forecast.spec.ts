@@ -25,10 +25,12 @@ describe('how long credits last', () => {
     ] as const;
     // 70 credits within 7 days, and 280 within 28: ten a day each.
     expect(forecastOf(1_005, used, TODAY)).to.deep.equal({
-      ...{ days_left_at_7_days: 100, days_left_at_28_days: 100 },
+      days_left_at_7_days: 100,
+      days_left_at_28_days: 100,
     });
     expect(forecastOf(1_009, used.slice(1), TODAY)).to.deep.equal({
-      ...{ days_left_at_7_days: 176, days_left_at_28_days: 113 },
+      days_left_at_7_days: 176,
+      days_left_at_28_days: 113,
     });
   });
 
@@ -38,7 +40,8 @@ describe('how long credits last', () => {
       days_left_at_28_days: null,
     });
     expect(forecastOf(1_000, [['2026-03-10', 28]], TODAY)).to.deep.equal({
-      ...{ days_left_at_7_days: null, days_left_at_28_days: 1_000 },
+      days_left_at_7_days: null,
+      days_left_at_28_days: 1_000,
     });
     expect(forecastOf(0, [], TODAY).days_left_at_7_days).to.equal(null);
   });
@@ -77,8 +80,8 @@ describe('when something is used up', () => {
   it('is told at the pace of a week and of four weeks, today included', () => {
     // Ten credits a day, within 7 days and within 28.
     expect(expectedEnd({ left: 25, recent, counted_since, resets_at: null }, NOW)).to.deep.equal({
-      ...{ expected_end_at_7_days: '2026-04-03T00:00:00.000Z' },
-      ...{ expected_end_at_28_days: '2026-04-03T00:00:00.000Z' },
+      expected_end_at_7_days: '2026-04-03T00:00:00.000Z',
+      expected_end_at_28_days: '2026-04-03T00:00:00.000Z',
     });
   });
 
@@ -95,12 +98,12 @@ describe('when something is used up', () => {
     const never = { expected_end_at_7_days: null, expected_end_at_28_days: null };
     const resets_at = '2026-04-03T00:00:00.000Z';
     expect(expectedEnd({ left: 25, recent, counted_since, resets_at }, NOW)).to.deep.equal(never);
-    expect(
-      expectedEnd({ left: 24, recent, counted_since, resets_at }, NOW).expected_end_at_7_days,
-    ).to.equal('2026-04-02T21:36:00.000Z');
-    expect(
-      expectedEnd({ left: 1, recent: NO_USE, counted_since, resets_at: null }, NOW),
-    ).to.deep.equal(never);
+    expect(expectedEnd({ left: 24, recent, counted_since, resets_at }, NOW).expected_end_at_7_days).to.equal(
+      '2026-04-02T21:36:00.000Z',
+    );
+    expect(expectedEnd({ left: 1, recent: NO_USE, counted_since, resets_at: null }, NOW)).to.deep.equal(
+      never,
+    );
     const left = Number.MAX_SAFE_INTEGER;
     expect(expectedEnd({ left, recent, counted_since, resets_at: null }, NOW)).to.deep.equal(never);
   });
@@ -114,7 +117,10 @@ describe('when something is used up', () => {
 
   const DAY = 86_400_000;
   const START = Date.parse('2025-11-20T00:00:00.000Z');
-  const burn = fc.record({ hours: fc.integer({ min: -40, max: 400 }), credits: fc.integer({ min: 1, max: 999 }) });
+  const burn = fc.record({
+    hours: fc.integer({ min: -40, max: 400 }),
+    credits: fc.integer({ min: 1, max: 999 }),
+  });
 
   /** As the sentence of the docs says it, from the list of all burns; slow, and exact in fractions of whole numbers. */
   const plainEnd = (

@@ -171,9 +171,11 @@ describe('a budget under races, while replicas are killed', () => {
         const charged = [...outcomes].filter(([, outcome]) => outcome === 'done').map(([key]) => key);
         expect(new Set(outcomes.values()), tenant).to.deep.equal(new Set(['done', 'budget_reached']));
         const events = await eventsOf(log, accountStream(tenant));
-        const burned = events.flatMap(({ type, data: burn }) =>
-          type === 'CreditsBurned' ? [String(burn['usage_id']).replace('use_', '')] : [],
-        );
+        const burned = events
+          .map((one) => accountCodec.decode(one))
+          .flatMap(({ type, data: burn }) =>
+            type === 'CreditsBurned' ? [burn.usage_id.replace('use_', '')] : [],
+          );
         expect(burned.sort(), tenant).to.deep.equal(charged.sort());
         expect(burned).to.have.length(ROOM);
         expect(budgetFindings(events)).to.deep.equal([]);

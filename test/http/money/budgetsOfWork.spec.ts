@@ -93,7 +93,10 @@ describe('a budget that work reaches', () => {
     const refused = await extract();
     expect(refused.status, refused.text).to.equal(403);
     expect(refused.body).to.include({
-      ...{ code: 'budget_reached', budget_id, used_credits: 2 * price, held_credits: 0 },
+      code: 'budget_reached',
+      budget_id,
+      used_credits: 2 * price,
+      held_credits: 0,
       required_credits: price,
     });
     expect(provider.requests.length).to.equal(asked);
@@ -117,7 +120,10 @@ describe('a budget that work reaches', () => {
     const refused = await train();
     expect(refused.status, refused.text).to.equal(403);
     expect(refused.body).to.include({
-      ...{ code: 'budget_reached', budget_id, held_credits: price, required_credits: price },
+      code: 'budget_reached',
+      budget_id,
+      held_credits: price,
+      required_credits: price,
     });
     const cancelled = await tenant.call('post', `/v1/training/jobs/${String(first.body['job_id'])}/cancel`);
     expect(cancelled.status, cancelled.text).to.equal(200);
@@ -146,10 +152,7 @@ describe('a budget that work reaches', () => {
     const price = await tenant.price();
     await tenant.budget({ period: 'day', limit_credits: Math.floor(2.5 * price) });
     const id = await tenant.created(await tenant.invoices(5));
-    expect(await looked(tenant, id)).to.deep.equal([
-      ...['queued', 'queued', 'queued'],
-      ...['succeeded', 'succeeded'],
-    ]);
+    expect(await looked(tenant, id)).to.deep.equal(['queued', 'queued', 'queued', 'succeeded', 'succeeded']);
     expect(await tenant.batch(id)).to.include({ status: 'running', credits_used: 2 * price });
     expect(await tenant.standing()).to.deep.equal([2 * price, 0]);
     expect(await tenant.refusals()).to.be.within(1, 3);
@@ -191,7 +194,8 @@ describe('a budget that work reaches', () => {
     const other = await small.created([long, ...(await small.invoices(1))]);
     await small.ended(other);
     expect((await small.results(other)).map(({ error }) => error?.code ?? null)).to.deep.equal([
-      ...['budget_reached', null],
+      'budget_reached',
+      null,
     ]);
   });
 
