@@ -52,30 +52,33 @@ export const forecastOf = (
 
 const dayNumber = (day: string): number => Date.parse(day) / DAY_MS;
 
-/** What was used of late: credits by UTC day, the latest of them first, of `PACE_DAYS_MAX` days at most. */
+/**
+ * What was used of late, by UTC day, beside a total that is counted elsewhere: so a day costs nothing until the next
+ * one begins.
+ */
 export interface RecentUse {
-  /** Of the first sum; '' where nothing was used yet. */
+  /** The latest day; '' where nothing was used yet. */
   readonly day: string;
-  /** Of this day, the day before it, and so on. */
+  /** The total when that day began. */
+  readonly begun: number;
+  /** Credits of the day before it, of the one before that, and so on: `PACE_DAYS_MAX` days with the latest at most. */
   readonly used: readonly number[];
 }
 
-export const NO_USE: RecentUse = { day: '', used: [] };
+export const NO_USE: RecentUse = { day: '', begun: 0, used: [] };
 
-/** Use with so many credits more on a day. What is older than the longest pace is forgotten. */
-export const withUse = ({ day: latest, used }: RecentUse, day: string, credits: number): RecentUse => {
-  if (latest === '') return { day, used: [credits] };
-  const later = latest === day ? 0 : dayNumber(day) - dayNumber(latest);
-  if (later > 0) {
-    const between = Array<number>(Math.min(later, PACE_DAYS_MAX) - 1).fill(0);
-    return { day, used: [credits, ...between, ...used].slice(0, PACE_DAYS_MAX) };
-  }
-  // A clock that was set back.
-  if (-later >= PACE_DAYS_MAX) return { day: latest, used };
-  const sums = [...used];
-  while (sums.length <= -later) sums.push(0);
-  sums[-later] = (sums[-later] ?? 0) + credits;
-  return { day: latest, used: sums };
+/**
+ * Recent use at a time at which more is used; `total`: all before it. What a clock that was set back says is of an
+ * earlier day is counted in the latest one.
+ */
+export const useAt = (recent: RecentUse, at: string, total: number): RecentUse => {
+  const { day: latest, begun, used } = recent;
+  if (latest !== '' && (at.startsWith(latest) || at < latest)) return recent;
+  const day = at.slice(0, 10);
+  if (latest === '') return { day, begun: total, used };
+  const between = Math.min(dayNumber(day) - dayNumber(latest), PACE_DAYS_MAX) - 1;
+  const sums = [...Array<number>(between).fill(0), total - begun, ...used];
+  return { day, begun: total, used: sums.slice(0, PACE_DAYS_MAX - 1) };
 };
 
 /** When something that is used up little by little has nothing left; RFC 3339 UTC with milliseconds. */
@@ -84,9 +87,10 @@ export interface ExpectedEnd {
   readonly expected_end_at_28_days: string | null;
 }
 
-/** What is used up: credits that are left, what was used of late, and since when that is counted. */
+/** What is used up: credits that are left, what was used in all and of late, and since when that is counted. */
 export interface UsedUp {
   readonly left: number;
+  readonly total: number;
   readonly recent: RecentUse;
   readonly counted_since: string;
   /** When it begins anew; null: never. */
@@ -100,12 +104,12 @@ const LAST_MS = DAYS_LEFT_MAX * DAY_MS;
  * included, and `days` are at most those since counting began. Now where nothing is left; null without use, where it
  * begins anew by then, and beyond `DAYS_LEFT_MAX` days.
  */
-const endAt = ({ left, recent, counted_since, resets_at }: UsedUp, pace: number, now: string) => {
+const endAt = ({ left, total, recent, counted_since, resets_at }: UsedUp, pace: number, now: string) => {
   if (left <= 0) return now;
   const today = dayNumber(now.slice(0, 10));
   const days = Math.min(pace, Math.max(1, today - dayNumber(counted_since.slice(0, 10)) + 1));
   const latest = dayNumber(recent.day);
-  const used = recent.used.reduce((sum, credits, before) => {
+  const used = [total - recent.begun, ...recent.used].reduce((sum, credits, before) => {
     const age = today - (latest - before);
     return age >= 0 && age < days ? sum + credits : sum;
   }, 0);

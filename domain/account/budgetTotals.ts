@@ -1,4 +1,4 @@
-import { type ExpectedEnd, expectedEnd, NO_USE, type RecentUse, withUse } from '../forecast.ts';
+import { type ExpectedEnd, expectedEnd, NO_USE, type RecentUse, useAt } from '../forecast.ts';
 import { asCredits, type Credits, minus, NO_CREDITS, plus } from '../kernel/amounts.ts';
 import { periodAt } from '../kernel/timeZones.ts';
 import {
@@ -26,7 +26,9 @@ export interface BudgetState {
   readonly used: Credits;
   /** Held by open work, whenever it was held. */
   readonly held: Credits;
-  /** Burned of late, over the ends of periods: what forecasts go by. */
+  /** Burned since it was made, over the ends of periods. */
+  readonly total: Credits;
+  /** The part of it of late: what forecasts go by. */
   readonly recent: RecentUse;
   readonly levels: readonly Level[];
   /** Levels that were reached in this period. */
@@ -117,7 +119,8 @@ export const budgetsUsed = (budgets: Budgets, burn: Amount, at: string): Budgets
   moved(budgets, { of: burn, at }, (one) => ({
     ...one,
     used: plus(one.used, burn.credits),
-    recent: withUse(one.recent, at.slice(0, 10), burn.credits),
+    total: plus(one.total, burn.credits),
+    recent: useAt(one.recent, at, one.total),
   }));
 
 /** Budgets after one was made or changed. A new one counts what is held, and what is used from now on. */
@@ -137,6 +140,7 @@ export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits
     ...periodOf(data, data.set_at),
     used: NO_CREDITS,
     held: held(),
+    total: NO_CREDITS,
     recent: NO_USE,
   };
   const width = widthOf(data.scope);
@@ -184,6 +188,7 @@ export const endOf = (state: BudgetState, now: string): ExpectedEnd =>
   expectedEnd(
     {
       left: leftOf(state),
+      total: state.total,
       recent: state.recent,
       counted_since: state.created_at,
       resets_at: state.resets_at,

@@ -83,11 +83,12 @@ export type DayBook = Map<string, number>;
 const latestOf = (days: DayBook): string => [...days.keys()].reduce((a, b) => (a > b ? a : b), '');
 const daysBefore = (day: string, days: number): string => dayText(Date.parse(day) - days * DAY_MS);
 
-/** Adds a burn. Days before the longest pace, seen from the latest one, are left out. */
+/** Adds a burn: never to a day before the latest. Days before the longest pace are left out. */
 export const countDay = (days: DayBook, at: string, credits: number): void => {
-  const day = at.slice(0, 10);
+  const latest = latestOf(days);
+  const day = at.slice(0, 10) < latest ? latest : at.slice(0, 10);
   days.set(day, (days.get(day) ?? 0) + credits);
-  const oldest = daysBefore(latestOf(days), LONGEST - 1);
+  const oldest = daysBefore(day, LONGEST - 1);
   for (const one of days.keys()) if (one < oldest) days.delete(one);
 };
 

@@ -8,7 +8,8 @@ import {
   NO_USE,
   PACE_DAYS_MAX,
   paceStart,
-  withUse,
+  type RecentUse,
+  useAt,
 } from '../../domain/forecast.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 
@@ -72,21 +73,27 @@ describe('how long credits last', () => {
 
 describe('when something is used up', () => {
   const NOW = `${TODAY}T12:00:00.000Z`;
-  const used = (...burns: readonly (readonly [day: string, credits: number])[]) =>
-    burns.reduce((recent, [day, credits]) => withUse(recent, day, credits), NO_USE);
+  const used = (...burns: readonly (readonly [at: string, credits: number])[]) => {
+    let [total, recent]: [number, RecentUse] = [0, NO_USE];
+    for (const [at, credits] of burns) {
+      recent = useAt(recent, at, total);
+      total += credits;
+    }
+    return { total, recent };
+  };
   const counted_since = '2026-01-01T00:00:00.000Z';
-  const recent = used(['2026-03-10', 210], ['2026-03-26', 30], ['2026-03-31', 40]);
+  const late = used(['2026-03-10', 210], ['2026-03-26', 30], ['2026-03-31', 40]);
 
   it('is told at the pace of a week and of four weeks, today included', () => {
     // Ten credits a day, within 7 days and within 28.
-    expect(expectedEnd({ left: 25, recent, counted_since, resets_at: null }, NOW)).to.deep.equal({
+    expect(expectedEnd({ left: 25, ...late, counted_since, resets_at: null }, NOW)).to.deep.equal({
       expected_end_at_7_days: '2026-04-03T00:00:00.000Z',
       expected_end_at_28_days: '2026-04-03T00:00:00.000Z',
     });
   });
 
   it('goes by the days since counting began, if those are fewer', () => {
-    const young = { left: 70, recent: used(['2026-03-31', 70]), resets_at: null };
+    const young = { left: 70, ...used(['2026-03-31', 70]), resets_at: null };
     expect(expectedEnd({ ...young, counted_since: NOW }, NOW).expected_end_at_28_days).to.equal(
       '2026-04-01T12:00:00.000Z',
     );
@@ -97,21 +104,19 @@ describe('when something is used up', () => {
   it('is never where it begins anew by then, where nothing was used, and beyond a hundred years', () => {
     const never = { expected_end_at_7_days: null, expected_end_at_28_days: null };
     const resets_at = '2026-04-03T00:00:00.000Z';
-    expect(expectedEnd({ left: 25, recent, counted_since, resets_at }, NOW)).to.deep.equal(never);
-    expect(expectedEnd({ left: 24, recent, counted_since, resets_at }, NOW).expected_end_at_7_days).to.equal(
+    expect(expectedEnd({ left: 25, ...late, counted_since, resets_at }, NOW)).to.deep.equal(never);
+    expect(expectedEnd({ left: 24, ...late, counted_since, resets_at }, NOW).expected_end_at_7_days).to.equal(
       '2026-04-02T21:36:00.000Z',
     );
-    expect(expectedEnd({ left: 1, recent: NO_USE, counted_since, resets_at: null }, NOW)).to.deep.equal(
-      never,
-    );
+    expect(expectedEnd({ left: 1, ...used(), counted_since, resets_at: null }, NOW)).to.deep.equal(never);
     const left = Number.MAX_SAFE_INTEGER;
-    expect(expectedEnd({ left, recent, counted_since, resets_at: null }, NOW)).to.deep.equal(never);
+    expect(expectedEnd({ left, ...late, counted_since, resets_at: null }, NOW)).to.deep.equal(never);
   });
 
   it('is now where nothing is left', () => {
     for (const left of [0, -1])
       expect(
-        expectedEnd({ left, recent: NO_USE, counted_since, resets_at: null }, NOW).expected_end_at_7_days,
+        expectedEnd({ left, ...used(), counted_since, resets_at: null }, NOW).expected_end_at_7_days,
       ).to.equal(NOW);
   });
 
@@ -130,12 +135,16 @@ describe('when something is used up', () => {
   ): string | null => {
     const dayOf = (ms: number) => Math.floor(ms / DAY);
     const latest = Math.max(...burns.map(({ at }) => dayOf(at)));
+    // What is booked late counts on the latest day before it.
+    const counted = burns.map(({ credits }, n) => ({
+      credits,
+      day: Math.max(...burns.slice(0, n + 1).map(({ at }) => dayOf(at))),
+    }));
     let sum = 0;
     let days = 0;
     for (let day = dayOf(now); day > dayOf(now) - pace && (days === 0 || day >= dayOf(since)); day -= 1) {
       days += 1;
-      for (const { at, credits } of burns)
-        if (dayOf(at) === day && day > latest - PACE_DAYS_MAX) sum += credits;
+      for (const one of counted) if (one.day === day && day > latest - PACE_DAYS_MAX) sum += one.credits;
     }
     if (sum === 0) return null;
     const end = now + Math.floor((left * days * DAY) / sum);
@@ -151,15 +160,12 @@ describe('when something is used up', () => {
       (steps, { left, since: days }, { later, resets: within }) => {
         let at = START;
         const burns = steps.map(({ hours, credits }) => ({ at: (at += hours * 3_600_000), credits }));
-        const recentUse = burns.reduce(
-          (sums, one) => withUse(sums, new Date(one.at).toISOString().slice(0, 10), one.credits),
-          NO_USE,
-        );
+        const recentUse = used(...burns.map((one) => [new Date(one.at).toISOString(), one.credits] as const));
         const now = at + later * 3_600_000;
         const [since, resets] = [START + days * DAY, now + within * DAY];
         const [counted, resets_at] = [new Date(since).toISOString(), new Date(resets).toISOString()];
         const told = expectedEnd(
-          { left, recent: recentUse, counted_since: counted, resets_at },
+          { left, ...recentUse, counted_since: counted, resets_at },
           new Date(now).toISOString(),
         );
         const plain = { left, since, now, resets };
