@@ -106,22 +106,47 @@ const moved = (
     ? budgets
     : budgets.map((one) => (counts(one.budget, of) ? move(budgetAt(one, at)) : one));
 
+type Sums = Pick<BudgetState, 'used' | 'held' | 'total' | 'recent'>;
+
+/** A budget with other sums. Written out: every hold and burn does it for each of its budgets, and spreads take longer. */
+const summed = (of: BudgetState, { used, held, total, recent }: Sums): BudgetState => ({
+  budget: of.budget,
+  created_at: of.created_at,
+  period_start: of.period_start,
+  resets_at: of.resets_at,
+  used,
+  held,
+  total,
+  recent,
+  levels: of.levels,
+  alerted: of.alerted,
+  refused: of.refused,
+});
+
 /** Budgets after a hold. */
 export const budgetsHeld = (budgets: Budgets, hold: Amount, at: string): Budgets =>
-  moved(budgets, { of: hold, at }, (one) => ({ ...one, held: plus(one.held, hold.credits) }));
+  moved(budgets, { of: hold, at }, (one) => {
+    const { used, total, recent } = one;
+    return summed(one, { used, held: plus(one.held, hold.credits), total, recent });
+  });
 
 /** Budgets after a hold was closed: by a burn, or unspent. */
 export const budgetsFreed = (budgets: Budgets, hold: Amount, at: string): Budgets =>
-  moved(budgets, { of: hold, at }, (one) => ({ ...one, held: minus(one.held, hold.credits) }));
+  moved(budgets, { of: hold, at }, (one) => {
+    const { used, total, recent } = one;
+    return summed(one, { used, held: minus(one.held, hold.credits), total, recent });
+  });
 
 /** Budgets after a burn. */
 export const budgetsUsed = (budgets: Budgets, burn: Amount, at: string): Budgets =>
-  moved(budgets, { of: burn, at }, (one) => ({
-    ...one,
-    used: plus(one.used, burn.credits),
-    total: plus(one.total, burn.credits),
-    recent: useAt(one.recent, at, one.total),
-  }));
+  moved(budgets, { of: burn, at }, (one) =>
+    summed(one, {
+      used: plus(one.used, burn.credits),
+      held: one.held,
+      total: plus(one.total, burn.credits),
+      recent: useAt(one.recent, at, one.total),
+    }),
+  );
 
 /** Budgets after one was made or changed. A new one counts what is held, and what is used from now on. */
 export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits): Budgets => {
