@@ -108,7 +108,7 @@ const moved = (
 
 type Sums = Pick<BudgetState, 'used' | 'held' | 'total' | 'recent'>;
 
-/** A budget with other sums. Written out: every hold and burn does it for each of its budgets, and spreads take longer. */
+/** A budget with other sums. Written out: each hold and burn does it for all that count it, and spreads are slower. */
 const summed = (of: BudgetState, { used, held, total, recent }: Sums): BudgetState => ({
   budget: of.budget,
   created_at: of.created_at,
