@@ -49,3 +49,79 @@ export const forecastOf = (
   });
   return { days_left_at_7_days: week ?? null, days_left_at_28_days: month ?? null };
 };
+
+const dayNumber = (day: string): number => Date.parse(day) / DAY_MS;
+
+/**
+ * What was used of late, by UTC day, beside a total that is counted elsewhere: so a day costs nothing until the next
+ * one begins.
+ */
+export interface RecentUse {
+  /** The latest day; '' where nothing was used yet. */
+  readonly day: string;
+  /** The total when that day began. */
+  readonly begun: number;
+  /** Credits of the day before it, of the one before that, and so on: `PACE_DAYS_MAX` days with the latest at most. */
+  readonly used: readonly number[];
+}
+
+export const NO_USE: RecentUse = { day: '', begun: 0, used: [] };
+
+/**
+ * Recent use at a time at which more is used; `total`: all before it. What a clock that was set back says is of an
+ * earlier day is counted in the latest one.
+ */
+export const useAt = (recent: RecentUse, at: string, total: number): RecentUse => {
+  const { day: latest, begun, used } = recent;
+  if (latest !== '' && (at.startsWith(latest) || at < latest)) return recent;
+  const day = at.slice(0, 10);
+  if (latest === '') return { day, begun: total, used };
+  const between = Math.min(dayNumber(day) - dayNumber(latest), PACE_DAYS_MAX) - 1;
+  const sums = [...Array<number>(between).fill(0), total - begun, ...used];
+  return { day, begun: total, used: sums.slice(0, PACE_DAYS_MAX - 1) };
+};
+
+/** When something that is used up little by little has nothing left; RFC 3339 UTC with milliseconds. */
+export interface ExpectedEnd {
+  readonly expected_end_at_7_days: string | null;
+  readonly expected_end_at_28_days: string | null;
+}
+
+/** What is used up: credits that are left, what was used in all and of late, and since when that is counted. */
+export interface UsedUp {
+  readonly left: number;
+  readonly total: number;
+  readonly recent: RecentUse;
+  readonly counted_since: string;
+  /** When it begins anew; null: never. */
+  readonly resets_at: string | null;
+}
+
+const LAST_MS = DAYS_LEFT_MAX * DAY_MS;
+
+/**
+ * now + ⌊left × days ÷ used⌋, where `used` credits were counted within the last `days` UTC days, the present one
+ * included, and `days` are at most those since counting began. Now where nothing is left; null without use, where it
+ * begins anew by then, and beyond `DAYS_LEFT_MAX` days.
+ */
+const endAt = ({ left, total, recent, counted_since, resets_at }: UsedUp, pace: number, now: string) => {
+  if (left <= 0) return now;
+  const today = dayNumber(now.slice(0, 10));
+  const days = Math.min(pace, Math.max(1, today - dayNumber(counted_since.slice(0, 10)) + 1));
+  const latest = dayNumber(recent.day);
+  const used = [total - recent.begun, ...recent.used].reduce((sum, credits, before) => {
+    const age = today - (latest - before);
+    return age >= 0 && age < days ? sum + credits : sum;
+  }, 0);
+  if (used <= 0) return null;
+  const ms = (BigInt(left) * BigInt(days * DAY_MS)) / BigInt(used);
+  if (ms > BigInt(LAST_MS)) return null;
+  const end = new Date(Date.parse(now) + Number(ms)).toISOString();
+  return resets_at === null || end < resets_at ? end : null;
+};
+
+/** When it is used up, at the paces of 7 and 28 days. */
+export const expectedEnd = (of: UsedUp, now: string): ExpectedEnd => ({
+  expected_end_at_7_days: endAt(of, PACES[0], now),
+  expected_end_at_28_days: endAt(of, PACES[1], now),
+});

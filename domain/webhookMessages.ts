@@ -114,8 +114,16 @@ export const WEBHOOK_PAYLOADS = {
     days_left_at_28_days: z.int().nullable(),
   }),
   'balance.exhausted': z.strictObject({ balance_credits: wholeCredits }),
-  /** Use and holds have reached a level of a budget: each once a period. `level`: part of the limit. */
-  'budget.alert': z.strictObject({ ...budget, level: z.number() }),
+  /**
+   * Use and holds have reached a level of a budget: each once a period. `level`: part of the limit. When the limit is
+   * reached at the pace of 7 and 28 days; null: not in this period. Events of older releases do not say it.
+   */
+  'budget.alert': z.strictObject({
+    ...budget,
+    level: z.number(),
+    expected_end_at_7_days: instant.nullable().optional(),
+    expected_end_at_28_days: instant.nullable().optional(),
+  }),
   /** Work was refused, for it does not fit a budget: the first refusals of a period, each work once. */
   'budget.reached': z.strictObject({
     ...budget,

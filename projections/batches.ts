@@ -1,8 +1,10 @@
 import { pick, type Projector, rowReader, table, textOf, wholeOf } from './engine/table.ts';
+import { pagingOfTagged, tagsColumn, tagTable, taggingIn } from './engine/tagged.ts';
 import { operationIdOfDocument } from '../domain/batch.ts';
+import type { Tags } from '../domain/tags.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEventOf, type SqlRow } from './engine/ports.ts';
-import { finding, listing, type Page, paging, telling } from './engine/query.ts';
+import { finding, listing, type Page, telling } from './engine/query.ts';
 
 /** Batches as they stand. What came of one is null until it has ended. */
 export const batches = table({
@@ -14,6 +16,8 @@ export const batches = table({
     position: 'position',
     project_id: 'sorted',
     task_id: 'sorted',
+    /** Those that it was accepted with. */
+    tags: 'jsonb?',
     kind: 'text',
     documents: 'int4',
     begun: 'int4',
@@ -47,7 +51,11 @@ export const batchDocuments = table({
   },
 });
 
+/** Tags of batches. */
+export const batchTags = tagTable('batch_tags');
+
 const accept = inserting(batches, { firstStands: true });
+const tag = taggingIn(batchTags);
 const list = inserting(batchDocuments, { firstStands: true });
 const begin = updating(batches, 'batch_id', 'begun');
 const start = updating(batches, 'batch_id', 'started_at');
@@ -85,6 +93,7 @@ const NOTHING_YET = {
 const rowOf = ({ data, position }: Accepted) => ({
   ...data,
   ...NOTHING_YET,
+  tags: tagsColumn(data),
   position,
   documents: data.document_ids.length,
 });
@@ -112,7 +121,7 @@ const begunDocuments = ({ data: { batch_id, first, count, begun_at } }: Begun) =
 /** Batches, and the place of each of their documents. */
 export const batchesProjector: Projector = {
   name: 'batches',
-  version: 1,
+  version: 2,
   eventTypes: [
     'BatchAccepted',
     'BatchDocumentsBegun',
@@ -120,7 +129,7 @@ export const batchesProjector: Projector = {
     'BatchCancelled',
     'BatchEnded',
   ],
-  tables: [batches, batchDocuments],
+  tables: [batches, batchDocuments, batchTags],
   apply: async (tx, { schema, events }) => {
     const accepted = only(events, 'BatchAccepted');
     const begun = only(events, 'BatchDocumentsBegun');
@@ -133,6 +142,11 @@ export const batchesProjector: Projector = {
     const ended = only(events, 'BatchEnded').map(({ data }) => ({ ...data, finished_at: data.ended_at }));
     await accept(tx, schema, accepted.map(rowOf));
     await list(tx, schema, accepted.flatMap(documentsOf));
+    await tag(
+      tx,
+      schema,
+      accepted.map(({ data }) => ({ ...data, work: data.batch_id })),
+    );
     await begin(tx, schema, furthest(begun));
     await start(tx, schema, started);
     await beginDocument(tx, schema, begun.flatMap(begunDocuments));
@@ -197,8 +211,8 @@ export const progressOfBatch = finding(
 const nameColumns = pick(batches.columns, 'batch_id', 'tenant_id');
 
 /**
- * Batches with documents to begin, and how many of theirs are begun and have not ended: the oldest of each tenant,
- * then the second of each.
+ * Batches with documents to begin, but `except`, and how many of theirs are begun and have not ended: the oldest of
+ * each tenant, then the second of each.
  */
 export const batchesToBegin = listing(
   `select batch_id, tenant_id, open from (
@@ -209,19 +223,20 @@ export const batchesToBegin = listing(
        row_number() over (partition by b.tenant_id order by b.position) as turn
      from read.batches b
      where b.finished_at is null and b.cancelled_at is null and b.begun < b.documents
+       and b.batch_id <> all($3::text[])
    ) waiting where open < $1 order by turn, position limit $2`,
-  (openMax: number, limit: number) => [openMax, limit],
+  (openMax: number, limit: number, except: readonly string[]) => [openMax, limit, except],
   (row) => ({ ...rowReader(nameColumns)(row), open: wholeOf(row, 'open') }),
 );
 
-/** Documents begun before `before` without an outcome: the worker that began them may have died. */
+/** Documents begun before `before` without an outcome: they wait, or the worker that began them may have died. */
 export const documentsLeft = listing(
   `select b.batch_id, b.tenant_id, d.index from read.batches b
      join read.batch_documents d on d.batch_id = b.batch_id
-   where b.finished_at is null and d.begun_at < $1 and d.problem_code is null
+   where b.finished_at is null and d.begun_at < $1 and d.problem_code is null and b.batch_id <> all($3::text[])
      and not exists (select 1 from read.operations o where o.operation_id = d.operation_id)
    order by d.begun_at, b.batch_id, d.index limit $2`,
-  (before: string, limit: number) => [before, limit],
+  (before: string, limit: number, except: readonly string[]) => [before, limit, except],
   rowReader({ ...nameColumns, ...pick(batchDocuments.columns, 'index') }),
 );
 
@@ -275,6 +290,8 @@ interface BatchesQuery extends Page {
   readonly status?: string | undefined;
   readonly project_id?: string | undefined;
   readonly task_id?: string | undefined;
+  /** Tags that it must have. */
+  readonly tag?: Tags | undefined;
   /** Inclusive. */
   readonly accepted_after?: string | undefined;
 }
@@ -313,14 +330,19 @@ const listed = rowReader({
 });
 
 /** A tenant's batches, newest first, and how many there are in all. */
-export const batchesOfTenant = paging(
-  { name: 'batches', chosen: CHOSEN },
-  (query: BatchesQuery) => [
-    query.tenant_id,
-    query.status ?? null,
-    query.project_id ?? null,
-    query.task_id ?? null,
-    query.accepted_after ?? null,
-  ],
+export const batchesOfTenant = pagingOfTagged(
+  {
+    name: 'batches',
+    chosen: CHOSEN,
+    tags: batchTags,
+    id: 'batch_id',
+    values: (query: BatchesQuery) => [
+      query.tenant_id,
+      query.status ?? null,
+      query.project_id ?? null,
+      query.task_id ?? null,
+      query.accepted_after ?? null,
+    ],
+  },
   listed,
 );

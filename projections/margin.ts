@@ -499,7 +499,7 @@ const isOfAccount = ({ stream }: ProjectedEvent): boolean => stream !== BOOKS_ST
 /** Lots of credits consumed first in, first out, and the money that was recognised thereby. */
 export const marginProjector: Projector = {
   name: 'margin',
-  version: 6,
+  version: 7,
   eventTypes: [
     'CreditsGranted',
     'SaleDetailsAdded',

@@ -81,7 +81,7 @@ export const lateFlows =
 /** Tenants that have unused credits of a sale, the one with most of them first. */
 export const lotsOfGrant = listing(
   `select tenant_id, sum(credits - used)::int8 as credits from read.margin_lots
-   where origin = $1 and used < credits group by tenant_id order by 2 desc, tenant_id`,
+   where origin = $1 and is_open group by tenant_id order by 2 desc, tenant_id`,
   (grantId: string) => [grantId],
   rowReader({ tenant_id: 'text', credits: 'int8' }),
 );

@@ -34,11 +34,11 @@ const named = bulk(pick(marginLots.columns, 'tenant_id', 'lot_id'));
 
 const OPEN = (schema: string) => `
   select l.* from ${wanted.source()} join ${schema}.margin_lots l using (tenant_id)
-  where l.used < l.credits order by l.tenant_id, l.position, l.lot_id`;
+  where l.is_open order by l.tenant_id, l.position, l.lot_id`;
 
 const NAMED = (schema: string) => `
   select l.* from ${named.source()} join ${schema}.margin_lots l using (tenant_id, lot_id)
-  where l.used >= l.credits`;
+  where not l.is_open`;
 
 const DEFICITS = (schema: string) => `
   select d.* from ${wanted.source()} join ${schema}.margin_deficits d using (tenant_id)`;

@@ -38,6 +38,7 @@ export const rowOfLot = (tenant_id: string, lot: Lot) => ({
   price: lot.booking?.price ?? null,
   credits: lot.credits,
   used: lot.used,
+  is_open: lot.used < lot.credits,
   net: lot.values.net,
   amount: lot.values.amount,
   implied: lot.values.implied,

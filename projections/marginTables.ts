@@ -57,6 +57,8 @@ export const marginLots = table({
     price: 'text? replace',
     credits: 'int8 replace',
     used: 'int8 replace',
+    /** used < credits. Indexes name it: `used` changes with every burn, and would have each written into them anew. */
+    is_open: 'boolean replace',
     net: 'numeric replace',
     amount: 'numeric replace',
     implied: 'numeric replace',
@@ -72,7 +74,7 @@ export const marginLots = table({
     disputed_fee: 'int8 replace',
   },
   // The second for the unused credits of a sale, whoever has them.
-  indexes: ['(tenant_id, position) where used < credits', '(origin) where used < credits'],
+  indexes: ['(tenant_id, position) where is_open', '(origin) where is_open'],
   fillfactor: 50,
 });
 

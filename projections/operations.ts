@@ -1,9 +1,11 @@
 import { pick, type Projector, rowReader, table, textOf } from './engine/table.ts';
-import { finding, listing, type Page, paging, telling } from './engine/query.ts';
+import { finding, listing, type Page, telling } from './engine/query.ts';
+import { pagingOfTagged, tagsColumn, tagTable, taggingIn } from './engine/tagged.ts';
 import { moveQueue, QUEUE_INDEXES, QUEUED, queueLists } from './queue.ts';
 import { bulk, inserting } from './engine/bulk.ts';
 import { only, type ProjectedEventOf } from './engine/ports.ts';
 import { NO_END } from '../domain/account/messages.ts';
+import type { Tags } from '../domain/kernel/tags.ts';
 
 /**
  * What has not ended, by its kind and how it stands: operations, batches, training jobs, and the reviews that can be
@@ -39,6 +41,8 @@ export const operations = table({
     position: 'position',
     project_id: 'sorted',
     task_id: 'sorted',
+    /** Those that it was accepted with. */
+    tags: 'jsonb?',
     kind: 'text',
     work_id: 'sorted',
     document_id: 'sorted',
@@ -64,7 +68,11 @@ export const operations = table({
   indexes: ['(tenant_id, position desc)', '(work_id)', ...QUEUE_INDEXES],
 });
 
+/** Tags of operations. */
+export const operationTags = tagTable('operation_tags');
+
 const accept = inserting(operations, { firstStands: true });
+const tag = taggingIn(operationTags);
 const charged = bulk(
   pick(operations.columns, 'work_id', 'credits_charged', 'free_pages', 'balance_after', 'charged_at'),
 );
@@ -79,6 +87,7 @@ const CHARGE = (schema: string) => `
 const acceptedRow = ({ data, position }: ProjectedEventOf<'OperationAccepted'>) => ({
   ...data,
   file_bytes: data.file_bytes ?? 0,
+  tags: tagsColumn(data),
   ...QUEUED,
   position,
   ready_at: data.accepted_at,
@@ -99,7 +108,7 @@ const chargeOf = ({ data }: ProjectedEventOf<'CreditsBurned'>) => ({
 /** Operations: the queue as workers look at it, and what each cost. */
 export const operationsProjector: Projector = {
   name: 'operations',
-  version: 3,
+  version: 4,
   eventTypes: [
     'OperationAccepted',
     'OperationStarted',
@@ -109,12 +118,18 @@ export const operationsProjector: Projector = {
     'OperationCancelled',
     'CreditsBurned',
   ],
-  tables: [operations],
+  tables: [operations, operationTags],
   apply: async (tx, { schema, events }) => {
     const burns = only(events, 'CreditsBurned').filter(
       ({ data }) => data.operation === 'extract' || data.operation === 'to_markdown',
     );
-    await accept(tx, schema, only(events, 'OperationAccepted').map(acceptedRow));
+    const accepted = only(events, 'OperationAccepted');
+    await accept(tx, schema, accepted.map(acceptedRow));
+    await tag(
+      tx,
+      schema,
+      accepted.map(({ data }) => ({ ...data, work: data.operation_id })),
+    );
     await moveQueue(tx, { table: `${schema}.operations`, key: 'operation_id' }, events);
     if (burns.length > 0) await tx.query(CHARGE(schema), charged.values(burns.map(chargeOf)));
   },
@@ -174,6 +189,8 @@ interface OperationsQuery extends Page {
   readonly kind?: string | undefined;
   readonly project_id?: string | undefined;
   readonly task_id?: string | undefined;
+  /** Tags that it must have. */
+  readonly tag?: Tags | undefined;
   /** Inclusive. */
   readonly accepted_after?: string | undefined;
 }
@@ -205,33 +222,40 @@ const CHOSEN = `from (
     and ($5::text is null or task_id = $5)
     and ($6::text is null or accepted_at >= $6)`;
 
-/** A tenant's operations, newest first, and how many there are in all. */
-export const operationsOfTenant = paging(
-  { name: 'operations', chosen: CHOSEN },
-  (query: OperationsQuery) => [
-    query.tenant_id,
-    query.status ?? null,
-    query.kind ?? null,
-    query.project_id ?? null,
-    query.task_id ?? null,
-    query.accepted_after ?? null,
-  ],
-  rowReader(
-    pick(
-      operations.columns,
-      'operation_id',
-      'tenant_id',
-      'project_id',
-      'task_id',
-      'kind',
-      'document_id',
-      'pages',
-      'status',
-      'problem_code',
-      'credits_charged',
-      'accepted_at',
-      'started_at',
-      'finished_at',
-    ),
+const readListed = rowReader(
+  pick(
+    operations.columns,
+    'operation_id',
+    'tenant_id',
+    'project_id',
+    'task_id',
+    'kind',
+    'document_id',
+    'pages',
+    'status',
+    'problem_code',
+    'credits_charged',
+    'accepted_at',
+    'started_at',
+    'finished_at',
   ),
+);
+
+/** A tenant's operations, newest first, and how many there are in all. */
+export const operationsOfTenant = pagingOfTagged(
+  {
+    name: 'operations',
+    chosen: CHOSEN,
+    tags: operationTags,
+    id: 'operation_id',
+    values: (query: OperationsQuery) => [
+      query.tenant_id,
+      query.status ?? null,
+      query.kind ?? null,
+      query.project_id ?? null,
+      query.task_id ?? null,
+      query.accepted_after ?? null,
+    ],
+  },
+  readListed,
 );

@@ -9,10 +9,12 @@ import {
   wholeOf,
   wholeOrNull,
 } from './engine/table.ts';
+import { pagingOfTagged, tagsColumn, tagTable, taggingIn } from './engine/tagged.ts';
+import type { Tags } from '../domain/tags.ts';
 import { moveQueue, QUEUE_INDEXES, QUEUED, queueLists } from './queue.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEventOf, type SqlTx } from './engine/ports.ts';
-import { finding, listing, type Page, paging } from './engine/query.ts';
+import { finding, listing, type Page } from './engine/query.ts';
 
 /**
  * Training jobs as they stand. `ready_at`: from when on a worker may claim it, or until when its lease is.
@@ -27,6 +29,8 @@ export const trainingJobs = table({
     position: 'position',
     project_id: 'sorted',
     task_id: 'sorted',
+    /** Those that it was accepted with. */
+    tags: 'jsonb?',
     name: 'text?',
     status: 'text',
     attempt: 'int4',
@@ -53,7 +57,11 @@ export const trainingDocuments = table({
   columns: { document_id: 'sorted', job_id: 'sorted', tenant_id: 'sorted' },
 });
 
+/** Tags of training jobs. */
+export const trainingTags = tagTable('training_tags');
+
 const create = inserting(trainingJobs, { firstStands: true });
+const tag = taggingIn(trainingTags);
 const learn = inserting(trainingDocuments, { firstStands: true });
 const publish = updating(trainingJobs, 'job_id', 'artifact_id');
 const charge = updating(trainingJobs, 'job_id', 'credits_charged');
@@ -65,6 +73,7 @@ const createdRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>) 
   ready_at: data.created_at,
   artifact_id: null,
   credits_charged: null,
+  tags: tagsColumn(data),
 });
 
 const documentsOf = ({
@@ -75,7 +84,7 @@ const documentsOf = ({
 /** Training jobs: the queue as workers look at it, and whether each was paid for. */
 export const trainingJobsProjector: Projector = {
   name: 'training_jobs',
-  version: 3,
+  version: 4,
   eventTypes: [
     'TrainingJobCreated',
     'TrainingJobStarted',
@@ -85,12 +94,17 @@ export const trainingJobsProjector: Projector = {
     'TrainingJobCancelled',
     'CreditsBurned',
   ],
-  tables: [trainingJobs, trainingDocuments],
+  tables: [trainingJobs, trainingDocuments, trainingTags],
   apply: async (tx, { schema, events }) => {
     const jobs = only(events, 'TrainingJobCreated');
     const burns = only(events, 'CreditsBurned').filter(({ data }) => data.operation === 'training');
     await create(tx, schema, jobs.map(createdRow));
     await learn(tx, schema, jobs.flatMap(documentsOf));
+    await tag(
+      tx,
+      schema,
+      jobs.map(({ data }) => ({ ...data, work: data.job_id })),
+    );
     await moveQueue(tx, { table: `${schema}.training_jobs`, key: 'job_id' }, events);
     await publish(
       tx,
@@ -178,22 +192,37 @@ interface JobsQuery extends Page {
   readonly status?: string | undefined;
   readonly project_id?: string | undefined;
   readonly task_id?: string | undefined;
+  /** Tags that it must have. */
+  readonly tag?: Tags | undefined;
 }
 
+const readListed = rowReader(
+  omit(
+    trainingJobs.columns,
+    'position',
+    'ready_at',
+    'expires_at',
+    'hold_id',
+    'hold_closed',
+    'attempt',
+    'tags',
+  ),
+);
+
 /** A tenant's training jobs, newest first, and how many there are in all. */
-export const jobsOfTenant = paging(
+export const jobsOfTenant = pagingOfTagged(
   {
     name: 'training_jobs',
+    tags: trainingTags,
+    id: 'job_id',
     chosen: `from read.training_jobs where tenant_id = $1 and ($2::text is null or status = $2)
       and ($3::text is null or project_id = $3) and ($4::text is null or task_id = $4)`,
+    values: ({ tenant_id, status, project_id, task_id }: JobsQuery) => [
+      tenant_id,
+      status ?? null,
+      project_id ?? null,
+      task_id ?? null,
+    ],
   },
-  ({ tenant_id, status, project_id, task_id }: JobsQuery) => [
-    tenant_id,
-    status ?? null,
-    project_id ?? null,
-    task_id ?? null,
-  ],
-  rowReader(
-    omit(trainingJobs.columns, 'position', 'ready_at', 'expires_at', 'hold_id', 'hold_closed', 'attempt'),
-  ),
+  readListed,
 );

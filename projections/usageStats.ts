@@ -7,7 +7,7 @@ import {
   textOf as nameIn,
   wholeOf,
 } from './engine/table.ts';
-import { listing } from './engine/query.ts';
+import { listing, telling } from './engine/query.ts';
 import { bulk, inserting, jsonText, upserting } from './engine/bulk.ts';
 import {
   only,
@@ -25,10 +25,16 @@ import { sortedTags, type Tags } from '../domain/kernel/tags.ts';
 /** Values of one name and tenant that are told apart. Work with further ones is counted as the rest of the name. */
 export const TAG_VALUES_MAX = 10_000;
 
+/** Names of a tenant that are told apart. Work with further ones is counted as the rest of all names. */
+export const TAG_NAMES_MAX = 100;
+
+/** Stands among the counted tags of work with names beyond `TAG_NAMES_MAX`: no tag can be called so. */
+const OTHER_NAMES = '*';
+
 /**
  * What burns consumed by quarter of an hour (`2026-01-31T08:15`, UTC) and by what they were for. The offsets of all
  * zones since 1972 are whole quarters, so the days of any zone are made of these. A key of '' is none; `tags` of
- * `tags_key` has null for a value beyond `TAG_VALUES_MAX`.
+ * `tags_key` has null for a value beyond `TAG_VALUES_MAX`, and for `*`, which stands for names beyond `TAG_NAMES_MAX`.
  */
 export const usageQuarters = table({
   name: 'usage_quarters',
@@ -58,7 +64,7 @@ export const tagValues = table({
   columns: { tenant_id: 'sorted', name: 'sorted', value: 'sorted' },
 });
 
-/** How many those are. */
+/** How many those are, of the names that are told apart: the first ones in the log. */
 export const tagNames = table({
   name: 'tag_names',
   key: ['tenant_id', 'name'],
@@ -97,7 +103,17 @@ const readName = rowReader(tagNames.columns);
 const noteValues = inserting(tagValues, { firstStands: true });
 const noteNames = upserting(tagNames);
 
-/** Which of some values are told apart, and how many of their names are. */
+/** How many names of some tenants are told apart. */
+const namesOf = async (tx: SqlTx, schema: string, tenants: readonly string[]) => {
+  if (tenants.length === 0) return new Map<string, number>();
+  const rows = await tx.query(
+    `select tenant_id, count(*) as names from ${schema}.tag_names where tenant_id = any($1::text[]) group by 1`,
+    [[...new Set(tenants)]],
+  );
+  return new Map(rows.map((row) => [nameIn(row, 'tenant_id'), wholeOf(row, 'names')]));
+};
+
+/** Which of some values are told apart, how many of their names are, and how many names their tenants have. */
 const knownOf = async (tx: SqlTx, schema: string, values: readonly TagValue[]) => {
   const names = [...new Map(values.map((one) => [nameOf(one), one])).values()];
   const known = await tx.query(
@@ -110,25 +126,46 @@ const knownOf = async (tx: SqlTx, schema: string, values: readonly TagValue[]) =
        on n.tenant_id = u.tenant_id and n.name = u.name`,
     askedNames.values(names),
   );
+  const byName = new Map(counts.map((row) => [nameOf(readName(row)), wholeOf(row, 'known')]));
+  const unknown = names.filter((one) => !byName.has(nameOf(one)));
   return {
     known: new Set(known.map((row) => textOf(readValue(row)))),
-    counts: new Map(counts.map((row) => [nameOf(readName(row)), wholeOf(row, 'known')])),
+    counts: byName,
+    names: await namesOf(
+      tx,
+      schema,
+      unknown.map(({ tenant_id }) => tenant_id),
+    ),
   };
 };
 
-/** The values that are told apart from now on, in the order of the log, and whether a value is. */
-const toldApart = async (tx: SqlTx, schema: string, burns: readonly Burned[]) => {
-  const values = new Map(burns.flatMap(valuesIn).map((one) => [textOf(one), one]));
-  if (values.size === 0) return () => true;
-  const { known, counts } = await knownOf(tx, schema, [...values.values()]);
+/** Values, in the order of the log, that are told apart from now on; `known` and `counts` have them too then. */
+const freshOf = (
+  values: ReadonlyMap<string, TagValue>,
+  { known, counts, names }: Awaited<ReturnType<typeof knownOf>>,
+): readonly TagValue[] => {
   const fresh: TagValue[] = [];
   for (const [text, value] of values) {
-    const count = counts.get(nameOf(value)) ?? 0;
-    if (known.has(text) || count >= TAG_VALUES_MAX) continue;
+    const [name, many] = [nameOf(value), names.get(value.tenant_id) ?? 0];
+    const count = counts.get(name);
+    if (known.has(text) || (count === undefined ? many >= TAG_NAMES_MAX : count >= TAG_VALUES_MAX)) continue;
+    if (count === undefined) names.set(value.tenant_id, many + 1);
     known.add(text);
-    counts.set(nameOf(value), count + 1);
+    counts.set(name, (count ?? 0) + 1);
     fresh.push(value);
   }
+  return fresh;
+};
+
+/** How a value is counted: as itself, as the rest of its name (null), or with all other names (undefined). */
+type Counted = (value: TagValue) => string | null | undefined;
+
+/** The values that are told apart from now on, in the order of the log, and how each is counted. */
+const toldApart = async (tx: SqlTx, schema: string, burns: readonly Burned[]): Promise<Counted> => {
+  const values = new Map(burns.flatMap(valuesIn).map((one) => [textOf(one), one]));
+  if (values.size === 0) return ({ value }) => value;
+  const found = await knownOf(tx, schema, [...values.values()]);
+  const fresh = freshOf(values, found);
   const added = new Map<string, Sum<typeof tagNames>>();
   for (const { tenant_id, name } of fresh) {
     const row = added.get(nameOf({ tenant_id, name })) ?? { tenant_id, name, known: 0 };
@@ -137,7 +174,23 @@ const toldApart = async (tx: SqlTx, schema: string, burns: readonly Burned[]) =>
   }
   await noteValues(tx, schema, fresh);
   await noteNames(tx, schema, [...added.values()]);
-  return (value: TagValue): boolean => known.has(textOf(value));
+  return (one) => {
+    if (found.known.has(textOf(one))) return one.value;
+    return found.counts.has(nameOf(one)) ? null : undefined;
+  };
+};
+
+/** The tags of a burn as they are counted. */
+const countedIn = (burn: Burned, counted: Counted): CountedTags | null => {
+  const values = valuesIn(burn);
+  if (values.length === 0) return null;
+  const tags: [string, string | null][] = [];
+  for (const one of values) {
+    const as = counted(one);
+    if (as !== undefined) tags.push([one.name, as]);
+  }
+  if (tags.length < values.length) tags.push([OTHER_NAMES, null]);
+  return Object.fromEntries(tags);
 };
 
 /** Written out, not spread: in sparse trade there is one for nearly every burn. */
@@ -172,17 +225,10 @@ const keyOf = (row: Quarter): string =>
   ]);
 
 /** Sums of a batch. */
-const quarterSums = (
-  burns: readonly Burned[],
-  isToldApart: (value: TagValue) => boolean,
-): readonly Quarter[] => {
+const quarterSums = (burns: readonly Burned[], counted: Counted): readonly Quarter[] => {
   const quarters = new Map<string, Quarter>();
   for (const burn of burns) {
-    const counted = valuesIn(burn).map((one): [string, string | null] => [
-      one.name,
-      isToldApart(one) ? one.value : null,
-    ]);
-    const fresh = quarterRow(burn, counted.length === 0 ? null : Object.fromEntries(counted));
+    const fresh = quarterRow(burn, countedIn(burn, counted));
     const key = keyOf(fresh);
     const row = quarters.get(key) ?? fresh;
     quarters.set(key, row);
@@ -199,7 +245,7 @@ const addQuarters = upserting(usageQuarters);
 /** Consumption of tenants by what it was for. */
 export const usageStatsProjector: Projector = {
   name: 'usage_stats',
-  version: 1,
+  version: 2,
   eventTypes: ['CreditsBurned'],
   tables: [usageQuarters, tagNames, tagValues],
   apply: async (tx, { schema, events }) => {
@@ -261,14 +307,17 @@ const pivotSql = (columns: readonly string[], groupCount: number): string => {
   limit ${String(PIVOT_ROWS_MAX + 1)}`;
 };
 
+/** Whether work is counted as the rest of a name, or may have a name that is not told apart; `$1` is the tenant. */
+const isRest = (name: string): string =>
+  `coalesce(u.tags -> ${name} = 'null'::jsonb, u.tags -> '${OTHER_NAMES}' is not null and not exists (
+     select 1 from read.tag_names n where n.tenant_id = $1 and n.name = ${name}), false)`;
+
 /** Columns of the groups: of a tag its value, and whether it is the rest of the name. */
 const columnsOf = (groups: readonly Pivot[], first: number) => {
   const names = groups.flatMap((group) => (isTag(group) ? [group.tag] : []));
   const place = (name: string) => `$${String(first + names.indexOf(name))}::text`;
   const columns = groups.flatMap((group) =>
-    isTag(group)
-      ? [`u.tags ->> ${place(group.tag)}`, `coalesce(u.tags -> ${place(group.tag)} = 'null'::jsonb, false)`]
-      : [GROUPS[group].sql],
+    isTag(group) ? [`u.tags ->> ${place(group.tag)}`, isRest(place(group.tag))] : [GROUPS[group].sql],
   );
   return { names, columns: columns.map((sql, at) => `${sql} as g${String(at)}`) };
 };
@@ -311,7 +360,8 @@ const valuesOf = (query: PivotQuery): readonly SqlValue[] => {
 
 /**
  * A tenant's consumption within local days by several groups at once, in their order. `undefined`: it has more than
- * `PIVOT_ROWS_MAX` rows. `rest_of`: names of which a row has the work with values beyond `TAG_VALUES_MAX`.
+ * `PIVOT_ROWS_MAX` rows. `rest_of`: names of which a row has the work with values beyond `TAG_VALUES_MAX`, and names
+ * beyond `TAG_NAMES_MAX` that work of the row may have.
  */
 export const usageOfTenantBy = (sql: SqlTx) => async (query: PivotQuery) => {
   const values = valuesOf(query);
@@ -329,4 +379,11 @@ export const fullTags = listing(
   `select name from read.tag_names where tenant_id = $1 and known >= ${String(TAG_VALUES_MAX)} order by name`,
   (tenantId: string) => [tenantId],
   (row) => nameIn(row, 'name'),
+);
+
+/** Whether a tenant has as many names of tags as are told apart. */
+export const hasAllTagNames = telling(
+  `select count(*) >= ${String(TAG_NAMES_MAX)} as full from read.tag_names where tenant_id = $1`,
+  (tenantId: string) => [tenantId],
+  (row) => row['full'] === true,
 );

@@ -71,10 +71,16 @@ const standing = {
   held_credits: creditsFromZero,
 };
 
-/** Use and holds have reached a level, by the hold or burn before it: each level once a period. */
+/**
+ * Use and holds have reached a level, by the hold or burn before it: each level once a period. The expected ends are
+ * those of `expectedEnd`; older releases leave them out.
+ */
 const budgetAlerted = event('BudgetAlerted', {
   ...standing,
   level: z.number(),
+  /** When the limit is reached at the pace of the last 7 UTC days; null: not in this period. */
+  expected_end_at_7_days: instant.nullable().optional(),
+  expected_end_at_28_days: instant.nullable().optional(),
   alerted_at: instant,
 });
 

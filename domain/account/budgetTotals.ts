@@ -1,3 +1,4 @@
+import { type ExpectedEnd, expectedEnd, NO_USE, type RecentUse, useAt } from '../forecast.ts';
 import { asCredits, type Credits, minus, NO_CREDITS, plus } from '../kernel/amounts.ts';
 import { periodAt } from '../kernel/timeZones.ts';
 import {
@@ -26,6 +27,10 @@ export interface BudgetState {
   readonly used: Credits;
   /** Held by open work, whenever it was held. */
   readonly held: Credits;
+  /** Burned since it was made, over the ends of periods. */
+  readonly total: Credits;
+  /** The part of it of late: what forecasts go by. */
+  readonly recent: RecentUse;
   readonly levels: readonly Level[];
   /** Levels that were reached in this period. */
   readonly alerted: readonly number[];
@@ -107,17 +112,47 @@ const moved = (
     ? budgets
     : budgets.map((one) => (counts(one.budget, of) ? move(budgetAt(one, at)) : one));
 
+type Sums = Pick<BudgetState, 'used' | 'held' | 'total' | 'recent'>;
+
+/** A budget with other sums. Written out: each hold and burn does it for all that count it, and spreads are slower. */
+const summed = (of: BudgetState, { used, held, total, recent }: Sums): BudgetState => ({
+  budget: of.budget,
+  created_at: of.created_at,
+  period_start: of.period_start,
+  resets_at: of.resets_at,
+  used,
+  held,
+  total,
+  recent,
+  levels: of.levels,
+  alerted: of.alerted,
+  refused: of.refused,
+});
+
 /** Budgets after a hold. */
 export const budgetsHeld = (budgets: Budgets, hold: Amount, at: string): Budgets =>
-  moved(budgets, { of: hold, at }, (one) => ({ ...one, held: plus(one.held, hold.credits) }));
+  moved(budgets, { of: hold, at }, (one) => {
+    const { used, total, recent } = one;
+    return summed(one, { used, held: plus(one.held, hold.credits), total, recent });
+  });
 
 /** Budgets after a hold was closed: by a burn, or unspent. */
 export const budgetsFreed = (budgets: Budgets, hold: Amount, at: string): Budgets =>
-  moved(budgets, { of: hold, at }, (one) => ({ ...one, held: minus(one.held, hold.credits) }));
+  moved(budgets, { of: hold, at }, (one) => {
+    const { used, total, recent } = one;
+    return summed(one, { used, held: minus(one.held, hold.credits), total, recent });
+  });
 
 /** Budgets after a burn. */
 export const budgetsUsed = (budgets: Budgets, burn: Amount, at: string): Budgets =>
-  moved(budgets, { of: burn, at }, (one) => ({ ...one, used: plus(one.used, burn.credits) }));
+  moved(budgets, { of: burn, at }, (one) =>
+    summed(one, {
+      used: plus(one.used, burn.credits),
+      held: one.held,
+      total: plus(one.total, burn.credits),
+      recent: useAt(one.recent, at, one.total),
+    }),
+  );
 
 /** Budgets after one was made or changed. A new one counts what is held, and what is used from now on. */
 export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits): Budgets => {
@@ -143,6 +178,8 @@ export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits
     ...periodOf(data, data.set_at),
     used: NO_CREDITS,
     held: held(),
+    total: NO_CREDITS,
+    recent: NO_USE,
   };
   const width = widthOf(data.scope);
   const at = budgets.findIndex(({ budget }) => widthOf(budget.scope) > width);
@@ -190,3 +227,16 @@ export const budgetRefusalTold = (budgets: Budgets, data: BudgetReached): Budget
 
 /** Credits that a budget has left, below 0 where more was held or burned before it was as small as it is. */
 export const leftOf = ({ budget, used, held }: BudgetState): number => budget.limit_credits - used - held;
+
+/** When a budget, as it stands at this time, will have reached its limit; null: not within its period. */
+export const endOf = (state: BudgetState, now: string): ExpectedEnd =>
+  expectedEnd(
+    {
+      left: leftOf(state),
+      total: state.total,
+      recent: state.recent,
+      counted_since: state.created_at,
+      resets_at: state.resets_at,
+    },
+    now,
+  );

@@ -14,6 +14,7 @@ import {
   budgetIn,
   type BudgetState,
   counts,
+  endOf,
   isToldRefused,
   isWhole,
   leftOf,
@@ -171,7 +172,7 @@ const levelsReached = (state: BudgetState, alerted_at: string): readonly Account
     .filter(({ level, credits }) => total >= credits && !state.alerted.includes(level))
     .map(({ level }) => ({
       type: 'BudgetAlerted',
-      data: { ...standingOf(state), level, alerted_at },
+      data: { ...standingOf(state), level, ...endOf(state, alerted_at), alerted_at },
     }));
 };
 

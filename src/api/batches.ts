@@ -29,6 +29,7 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagFilter,
   tagsIn,
   tagsOut,
   tenantIdText,
@@ -329,6 +330,7 @@ const batchesQuery = z.object({
   status: batchStatusOut.optional(),
   project_id: plainText(1, 128).optional(),
   task_id: plainText(1, 128).optional(),
+  tag: tagFilter.optional(),
   accepted_after: fromBoundary.optional(),
   ...pagingQuery,
 });
@@ -337,6 +339,7 @@ const batchList = pageOf(
   z
     .strictObject({
       ...facts,
+      tags: tagsOut,
       operation: z.string(),
       status: z.string(),
       documents: z.int(),

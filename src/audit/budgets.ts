@@ -1,7 +1,7 @@
 import { REFUSALS_KEPT_MAX } from '../../domain/account/budgetMessages.ts';
-import { periodAt } from '../../domain/kernel/timeZones.ts';
 import { type AuditedEvent, type AuditedEventOf, byType } from './auditedEvent.ts';
 import { type Findings, wrong } from './findings.ts';
+import { auditedEnd, auditedPeriod, countDay, type DayBook } from './periods.ts';
 
 type Budget = AuditedEventOf<'BudgetSet'>['data'];
 type Hold = AuditedEventOf<'CreditsHeld'>['data'];
@@ -16,6 +16,10 @@ interface BudgetBook {
   until: string | null;
   readonly alerted: Set<number>;
   readonly refused: Set<string>;
+  /** When it was made. */
+  readonly since: string;
+  /** Burned by UTC day, over the ends of periods. */
+  readonly days: DayBook;
 }
 
 /** The budgets of an account by ID, and the alerts that the last hold or burn has to be followed by. */
@@ -48,7 +52,7 @@ const isOf = ({ scope: { key_id, project_id, task_id, tag } }: Budget, of: Scope
 const turnTo = (book: BudgetBook, at: string): BudgetBook => {
   const { period, time_zone } = book.budget;
   if (period === 'total' || (book.until !== null && at < book.until)) return book;
-  const { from, until } = periodAt(time_zone, period, at);
+  const { from, until } = auditedPeriod(time_zone, period, at);
   Object.assign(book, { start: from, until, used: 0 });
   book.alerted.clear();
   book.refused.clear();
@@ -109,6 +113,7 @@ const use = (event: AuditedEventOf<'CreditsBurned'>, findings: Findings, account
         total,
       );
     book.used += credits;
+    countDay(book.days, created_at, credits);
     expectAlerts(account.budgets, book, event);
   }
 };
@@ -124,8 +129,9 @@ const set = (event: AuditedEventOf<'BudgetSet'>, findings: Findings, { budgets, 
     before.refused.clear();
     return;
   }
-  const open = { budget: data, used: 0, held: 0, start: null, until: null };
-  const book = turnTo({ ...open, alerted: new Set(), refused: new Set() }, data.set_at);
+  const open = { budget: data, used: 0, held: 0, start: null, until: null, since: data.set_at };
+  const nothing = { alerted: new Set<number>(), refused: new Set<string>(), days: new Map<string, number>() };
+  const book = turnTo({ ...open, ...nothing }, data.set_at);
   for (const hold of holds.values()) if (isOf(data, hold)) book.held += hold.credits;
   budgets.open.set(data.budget_id, book);
 };
@@ -143,6 +149,13 @@ const bookOf = (
   return book;
 };
 
+const endingOf = ({ budget, used, held, ...book }: BudgetBook) => ({
+  left: budget.limit_credits - used - held,
+  days: book.days,
+  since: book.since,
+  until: book.until,
+});
+
 const checkStanding = (
   event: AuditedEventOf<'BudgetAlerted' | 'BudgetReached'>,
   findings: Findings,
@@ -155,6 +168,7 @@ const checkStanding = (
     used_credits: book.used,
     held_credits: book.held,
     ...('resets_at' in data && { resets_at: book.until }),
+    ...('expected_end_at_7_days' in data && auditedEnd(endingOf(book), data.alerted_at)),
   };
   const said = data as Readonly<Partial<typeof known>>;
   for (const member of Object.keys(known) as (keyof typeof known)[])

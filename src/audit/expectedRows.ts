@@ -1,5 +1,5 @@
 import { operationIdOfDocument } from '../../domain/batch.ts';
-import { batchDocuments, batches } from '../../projections/batches.ts';
+import { batchDocuments, batches, batchTags } from '../../projections/batches.ts';
 import {
   type AuditedEventOf,
   byType,
@@ -9,10 +9,10 @@ import {
   keptRows,
   noneOf,
 } from './auditedEvent.ts';
-import { operations } from '../../projections/operations.ts';
+import { operations, operationTags } from '../../projections/operations.ts';
 import { artifacts } from '../../projections/artifacts.ts';
 import { deployments } from '../../projections/deployments.ts';
-import { trainingDocuments, trainingJobs } from '../../projections/trainingJobs.ts';
+import { trainingDocuments, trainingJobs, trainingTags } from '../../projections/trainingJobs.ts';
 import { actorIn } from '../../domain/kernel/decider.ts';
 import { apiKeys } from '../../projections/apiKeys.ts';
 import { billingConfigs, billingRates } from '../../projections/billingConfigs.ts';
@@ -21,12 +21,22 @@ import { rateLimits } from '../../projections/rateLimits.ts';
 import { reviews } from '../../projections/reviews.ts';
 import { savedConfigs } from '../../projections/savedConfigs.ts';
 
+/** A row for each tag of a piece of work. */
+const emitTags = (
+  emit: Parameters<ExpectedModel['start']>[0],
+  into: typeof operationTags,
+  { tenant_id, work, tags = {} }: { tenant_id: string; work: string; tags?: object | undefined },
+): void => {
+  for (const [name, value] of Object.entries(tags) as [string, string][])
+    emit(into, { tenant_id, name, value, work });
+};
+
 const placeOf = (batchId: string, index: number): string => `${batchId}/${String(index)}`;
 
 /** Batches and their documents as they stand. */
 export const batchRows: ExpectedModel = {
   name: 'batches',
-  tables: [batches, batchDocuments],
+  tables: [batches, batchDocuments, batchTags],
   start: (emit) => {
     const rows = keptRows(batches, emit);
     const documents = keptRows(batchDocuments, emit);
@@ -34,7 +44,9 @@ export const batchRows: ExpectedModel = {
       BatchAccepted: ({ data, position }) => {
         const { batch_id, tenant_id, document_ids } = data;
         const counts = { documents: document_ids.length, begun: 0 };
-        rows.set(batch_id, { ...noneOf(batches.columns), ...data, position, ...counts });
+        const tags = data.tags ?? null;
+        rows.set(batch_id, { ...noneOf(batches.columns), ...data, tags, position, ...counts });
+        emitTags(emit, batchTags, { ...data, work: batch_id });
         for (const [index, document_id] of document_ids.entries())
           documents.set(placeOf(batch_id, index), {
             ...noneOf(batchDocuments.columns),
@@ -69,7 +81,7 @@ export const batchRows: ExpectedModel = {
 /** Operations as they stand. */
 export const operationRows: ExpectedModel = {
   name: 'operations',
-  tables: [operations],
+  tables: [operations, operationTags],
   start: (emit) => {
     const rows = keptRows(operations, emit);
     /** Operations by their work, which burns name. */
@@ -82,10 +94,12 @@ export const operationRows: ExpectedModel = {
           ...noneOf(operations.columns),
           ...data,
           file_bytes,
+          tags: data.tags ?? null,
           position,
           ...waits,
         });
         works.set(data.work_id, data.operation_id);
+        emitTags(emit, operationTags, { ...data, work: data.operation_id });
       },
       OperationStarted: ({ data: { operation_id, attempt, lease_until: ready_at, ...data } }) => {
         const started_at = rows.get(operation_id)?.started_at ?? data.started_at;
@@ -176,6 +190,7 @@ export const reviewRows: ExpectedModel = {
 const queuedRow = ({ data, position }: AuditedEventOf<'TrainingJobCreated'>) => ({
   ...noneOf(trainingJobs.columns),
   ...data,
+  tags: data.tags ?? null,
   position,
   status: 'queued',
   attempt: 0,
@@ -186,7 +201,7 @@ const queuedRow = ({ data, position }: AuditedEventOf<'TrainingJobCreated'>) => 
 /** Training jobs as they stand, and the documents they learn from. */
 export const trainingJobRows: ExpectedModel = {
   name: 'training_jobs',
-  tables: [trainingJobs, trainingDocuments],
+  tables: [trainingJobs, trainingDocuments, trainingTags],
   start: (emit) => {
     const jobs = keptRows(trainingJobs, emit);
     const apply = byType({
@@ -195,6 +210,7 @@ export const trainingJobRows: ExpectedModel = {
         for (const document_id of new Set(document_ids ?? ['']))
           emit(trainingDocuments, { document_id, job_id, tenant_id });
         jobs.set(job_id, queuedRow(event));
+        emitTags(emit, trainingTags, { ...event.data, work: job_id });
       },
       TrainingJobStarted: ({ data: { job_id, attempt, lease_until: ready_at, ...data } }) => {
         const started_at = jobs.get(job_id)?.started_at ?? data.started_at;

@@ -14,19 +14,26 @@ import { tagNames, tagValues, usageQuarters } from '../../projections/usageStats
 /** Values of a name that are told apart. */
 const VALUES_MAX = 10_000;
 
+/** Names of a tenant that are told apart; all others are counted as `*`. */
+const NAMES_MAX = 100;
+
 const QUARTER_MS = 900_000;
 
 const quarterAt = (at: string): string =>
   new Date(Math.floor(Date.parse(at) / QUARTER_MS) * QUARTER_MS).toISOString().slice(0, 16);
 
-/** The values that are told apart, of each tenant and name the first in the log. */
+/** The names and values that are told apart, of each tenant and name the first in the log. */
 const firstValues = () => {
   const names = new Map<string, { readonly of: readonly [string, string]; readonly values: Set<string> }>();
+  const namesOf = new Map<string, number>();
   return {
-    /** The value, or null if it is one too many. */
-    seen: (tenant: string, name: string, value: string): string | null => {
+    /** The value, null if it is one too many, or undefined if its name is. */
+    seen: (tenant: string, name: string, value: string): string | null | undefined => {
       const key = JSON.stringify([tenant, name]);
-      const known = names.get(key) ?? { of: [tenant, name], values: new Set<string>() };
+      const [found, many] = [names.get(key), namesOf.get(tenant) ?? 0];
+      if (found === undefined && many >= NAMES_MAX) return undefined;
+      const known = found ?? { of: [tenant, name] as const, values: new Set<string>() };
+      if (found === undefined) namesOf.set(tenant, many + 1);
       names.set(key, known);
       if (known.values.size < VALUES_MAX) known.values.add(value);
       return known.values.has(value) ? value : null;
@@ -50,7 +57,9 @@ export const usageStatsRows: ExpectedModel = {
         name,
         first.seen(tenant_id, name, value),
       ]);
-      const tags = told.length === 0 ? null : (Object.fromEntries(told) as object);
+      const apart = told.filter(([, as]) => as !== undefined);
+      const others = apart.length < told.length ? [['*', null]] : [];
+      const tags = told.length === 0 ? null : (Object.fromEntries([...apart, ...others]) as object);
       const tags_key = tags === null ? '' : createHash('sha256').update(JSON.stringify(tags)).digest('hex');
       const { operation, project_id, task_id } = data;
       const of = { tenant_id, quarter: quarterAt(data.created_at), operation, project_id, task_id };

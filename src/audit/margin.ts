@@ -139,6 +139,7 @@ const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow
   refunded_vat: lot.back[1],
   refunded_fee: lot.back[2],
   disputed_fee: lot.disputed,
+  is_open: lot.credits > lot.gone,
 });
 
 const parcelRow = (

@@ -24,7 +24,7 @@ import { reviewsOfTenant } from '../../projections/reviews.ts';
 import { reconciliation } from '../../projections/reconciliation.ts';
 import { configsOfTenant } from '../../projections/savedConfigs.ts';
 import { creditsUsedByDay, usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
-import { fullTags, usageOfTenantBy } from '../../projections/usageStats.ts';
+import { fullTags, hasAllTagNames, usageOfTenantBy } from '../../projections/usageStats.ts';
 import type * as llm from '../../projections/llmCosts.ts';
 import type * as freeShare from '../../projections/llmCosts.ts';
 import type * as prices from '../../projections/llmCosts.ts';
@@ -75,6 +75,7 @@ export interface Queries {
   readonly usageStats: On<typeof usageStats>;
   readonly usageOfTenantBy: On<typeof usageOfTenantBy>;
   readonly fullTags: On<typeof fullTags>;
+  readonly hasAllTagNames: On<typeof hasAllTagNames>;
   readonly creditsUsedByDay: On<typeof creditsUsedByDay>;
   readonly usageDaysOfTenant: On<typeof usageDaysOfTenant>;
   readonly tenants: On<typeof balances.tenants>;
@@ -232,6 +233,7 @@ const moneyQueries = (sql: SqlTx) => ({
   usageStats: usageStats(sql),
   usageOfTenantBy: usageOfTenantBy(sql),
   fullTags: fullTags(sql),
+  hasAllTagNames: hasAllTagNames(sql),
   creditsUsedByDay: creditsUsedByDay(sql),
   usageDaysOfTenant: usageDaysOfTenant(sql),
   tenants: tenants(sql),

@@ -1,3 +1,4 @@
+import type { BudgetReached } from '../../domain/account/budgetMessages.ts';
 import { type BatchState, operationIdOfDocument, requestOfDocument } from '../../domain/batch.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import type { OperationState } from '../../domain/operation.ts';
@@ -18,6 +19,8 @@ interface FeedDeps extends OperationInputDeps {
   readonly batches: Batches;
   readonly operations: Pick<OperationCommands, 'accept' | 'abandon' | 'cancel' | 'streams'>;
   readonly uploads: Uploads;
+  /** Batches that wait for a budget: until when nothing of each is fed. */
+  readonly pauses: Map<string, string>;
   /** Does what an accepted request asked for, as the synchronous call does. */
   readonly begin: TaskBeginner;
   readonly clock: Clock;
@@ -79,6 +82,42 @@ const accepted = async (
   return { code: answer.code, problem: answer };
 };
 
+/** How long a batch waits before it asks its budget again, ms: what is held may come back, or its limit be raised. */
+const ASKED_AGAIN_MS = 30_000;
+
+/**
+ * Until when a batch waits, where a budget has no room for one of its documents now; undefined: it does not wait. That
+ * is for room which comes while documents of the batch may still be begun: then the budget begins anew.
+ */
+const pausedUntil = ({ problem }: Refusal, { expires_at }: Accepted, now: string): string | undefined => {
+  if (problem?.code !== 'budget_reached') return undefined;
+  const { resets_at, limit_credits, required_credits } = problem.members as BudgetRefusal;
+  if (resets_at === null || resets_at >= expires_at || required_credits > limit_credits) return undefined;
+  const again = laterBy(now, ASKED_AGAIN_MS);
+  return again < resets_at ? again : resets_at;
+};
+
+type BudgetRefusal = Pick<BudgetReached, 'resets_at' | 'limit_credits' | 'required_credits'>;
+
+/** As `accepted`, unless the batch waits for a budget; it does from the first document on that has no room. */
+const acceptedOrWaiting = async (
+  deps: FeedDeps,
+  batch: Accepted,
+  of: Parameters<typeof accepted>[2],
+): Promise<Fed> => {
+  if (isPaused(deps, batch.batch_id)) return 'later';
+  const fed = await accepted(deps, batch, of);
+  const until = typeof fed === 'object' ? pausedUntil(fed, batch, deps.clock.now()) : undefined;
+  if (until === undefined) return fed;
+  deps.pauses.set(batch.batch_id, until);
+  return 'later';
+};
+
+const isPaused = ({ pauses, clock }: Pick<FeedDeps, 'pauses' | 'clock'>, batchId: string): boolean => {
+  const until = pauses.get(batchId);
+  return until !== undefined && clock.now() < until;
+};
+
 /** What becomes of one document that was begun. */
 const fedOne = async (
   deps: FeedDeps,
@@ -95,7 +134,7 @@ const fedOne = async (
   const over = overAs(state.cancelled_at, batch, { operation, now: deps.clock.now() });
   if (over !== undefined) return { fed: over, batch };
   const input = await inputOf(deps, batch);
-  const fed = 'code' in input ? input : await accepted(deps, batch, { index, input, signal });
+  const fed = 'code' in input ? input : await acceptedOrWaiting(deps, batch, { index, input, signal });
   if (fed === 'fed') await cancelledToo(deps, batch, operation_id);
   return { fed, batch };
 };
@@ -176,15 +215,17 @@ const feedDocument = async (deps: FeedDeps, place: BatchPlace, signal: AbortSign
 
 /** What read models know of batches. They may be late: the streams decide. */
 interface BatchLists {
-  /** Those with documents to begin and fewer than this many in the queue; tenants take turns. */
+  /** Those with documents to begin and fewer than this many in the queue, but `except`; tenants take turns. */
   readonly toBegin: (
     openMax: number,
     limit: number,
+    except: readonly string[],
   ) => Promise<readonly (BatchName & { readonly open: number })[]>;
-  /** Documents begun before `before` without an outcome. */
+  /** Documents begun before `before` without an outcome, of batches but `except`. */
   readonly left: (
     before: string,
     limit: number,
+    except: readonly string[],
   ) => Promise<readonly (BatchName & { readonly index: number })[]>;
   /** Operations of cancelled batches that nobody has started. */
   readonly toCancel: (limit: number) => Promise<readonly OperationName[]>;
@@ -193,7 +234,7 @@ interface BatchLists {
   readonly progress: (batchId: string) => Promise<BatchProgress | undefined>;
 }
 
-interface BatchWorkerDeps extends FeedDeps {
+interface BatchWorkerDeps extends Omit<FeedDeps, 'pauses'> {
   readonly lists: BatchLists;
   /** How often batches are looked at, ms. */
   readonly pollMs?: number;
@@ -285,7 +326,7 @@ const triedAgo = (tried: Map<string, number>, nowMs: number, leftMs: number) => 
 };
 
 /** Documents on their way to the queue, by their place; tenants take turns by the time that theirs take. */
-const feeding = (deps: BatchWorkerDeps, shutdown: AbortSignal) => {
+const feeding = (deps: FeedDeps & Pick<BatchWorkerDeps, 'turns'>, shutdown: AbortSignal) => {
   const waiting = new Map<string, BatchPlace>();
   const working = workAtOnce<BatchPlace>({
     idOf: placeIn,
@@ -310,15 +351,26 @@ const feeding = (deps: BatchWorkerDeps, shutdown: AbortSignal) => {
   };
 };
 
-const looking = (deps: BatchWorkerDeps, feed: ReturnType<typeof feeding>, shutdown: AbortSignal) => {
+/** Batches that wait now. Those whose time is over are forgotten. */
+const stillPaused = (pauses: Map<string, string>, now: string): readonly string[] => {
+  for (const [batchId, until] of pauses) if (until <= now) pauses.delete(batchId);
+  return [...pauses.keys()];
+};
+
+const looking = (
+  deps: BatchWorkerDeps & FeedDeps,
+  feed: ReturnType<typeof feeding>,
+  shutdown: AbortSignal,
+) => {
   const tried = new Map<string, number>();
-  const { lists, clock, leftMs = LEFT_MS } = deps;
+  const { lists, clock, pauses, leftMs = LEFT_MS } = deps;
   return async (): Promise<number> => {
     const now = clock.now();
+    const paused = stillPaused(pauses, now);
     const cancelled = await each(deps, await lists.toCancel(PAGE), (one) => cancelQueued(deps, one));
-    const left = await lists.left(laterBy(now, -leftMs), LEFT_PAGE);
+    const left = await lists.left(laterBy(now, -leftMs), LEFT_PAGE, paused);
     feed.add(left.filter(triedAgo(tried, performance.now(), leftMs)));
-    const waiting = shutdown.aborted ? [] : await lists.toBegin(QUEUED_MAX, PAGE);
+    const waiting = shutdown.aborted ? [] : await lists.toBegin(QUEUED_MAX, PAGE, paused);
     const begun = await each(deps, waiting, async (one) => {
       const places = await beginSome(deps, one);
       feed.add(places);
@@ -336,8 +388,9 @@ const looking = (deps: BatchWorkerDeps, feed: ReturnType<typeof feeding>, shutdo
  */
 export const batchWorker = (deps: BatchWorkerDeps): BatchWorker => {
   const shutdown = new AbortController();
-  const feed = feeding(deps, shutdown.signal);
-  const look = looking(deps, feed, shutdown.signal);
+  const feedDeps = { ...deps, pauses: new Map<string, string>() };
+  const feed = feeding(feedDeps, shutdown.signal);
+  const look = looking(feedDeps, feed, shutdown.signal);
   const loop = repeatedly(look, deps.pollMs ?? 1_000, deps.onError);
   return {
     look: async () => {

@@ -47,7 +47,7 @@ export const accountSnapshots = (
 /** An entry of the history has this share of the bytes of a hold. */
 const NAMES_A_HOLD = 8;
 
-/** A budget has the bytes of so many holds: its texts, and the refusals of its period. */
+/** A budget has the bytes of so many holds: its texts, the refusals of its period, and what it counted of late. */
 const HOLDS_A_BUDGET = 5;
 
 const accountProof = (state: AccountState, event: AccountEvent, last: bigint | undefined): Proof => {

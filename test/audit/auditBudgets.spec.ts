@@ -1,9 +1,13 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import type { AccountCommand } from '../../domain/account/messages.ts';
 import { accountStream } from '../../domain/account/messages.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
+import { periodAt } from '../../domain/kernel/timeZones.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
+import { holds } from '../../engine/test/support/properties.ts';
+import { auditedPeriod } from '../../src/audit/periods.ts';
 import { memoryEventStore } from '../support/logs/memoryEventStore.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { eventsOf } from '../support/logs/eventLogs.ts';
@@ -128,6 +132,10 @@ describe('the audit of budgets', () => {
     ],
     'an alert at another level': [() => changed('BudgetAlerted', { level: 0.4 }), /does not reach level 0.4/],
     'an alert with other use': [() => changed('BudgetAlerted', { used_credits: 1 }), /used_credits/],
+    'an alert that expects another end': [
+      () => changed('BudgetAlerted', { expected_end_at_7_days: '2026-01-31T23:00:00.000Z' }, 1),
+      /expected_end_at_7_days/,
+    ],
     'a hold that does not fit': [() => events.map((event) => larger(event)), /does not fit budget bgt_1/],
     'what comes after a removal': [
       () => {
@@ -153,4 +161,48 @@ describe('the audit of budgets', () => {
         JSON.stringify(found),
       ).to.equal(true);
     });
+});
+
+describe('the periods of an audit', () => {
+  const zones = Intl.supportedValuesOf('timeZone');
+  const text = (ms: number) => new Date(ms).toISOString();
+  const agree = (zone: string, period: 'day' | 'week' | 'month', at: string): void => {
+    const span = auditedPeriod(zone, period, at);
+    expect(span, `${period} of ${zone} at ${at}`).to.deep.equal(periodAt(zone, period, at));
+  };
+
+  it('are those of the service where clocks are set at midnight, back over it, or a day is left out', () => {
+    for (const [zone, at] of [
+      ['America/St_Johns', '2005-10-30T03:00:00.000Z'],
+      ['America/Havana', '2026-03-08T05:30:00.000Z'],
+      ['America/Asuncion', '2024-03-24T03:30:00.000Z'],
+      ['Pacific/Apia', '2011-12-30T10:30:00.000Z'],
+      ['Africa/Cairo', '2026-10-29T21:30:00.000Z'],
+      ['Asia/Kathmandu', '2026-01-31T18:15:00.000Z'],
+    ] as const)
+      for (let minutes = -26 * 60; minutes <= 26 * 60; minutes += 30)
+        for (const period of ['day', 'week', 'month'] as const)
+          agree(zone, period, text(Date.parse(at) + minutes * 60_000));
+  });
+
+  holds(
+    'are those of the service, in each zone, over the setting of clocks and the ends of months',
+    fc.property(
+      fc.constantFrom(...zones),
+      fc.constantFrom('day', 'week', 'month' as const),
+      fc.integer({ min: Date.parse('2000-01-01'), max: Date.parse('2040-01-01') }),
+      (zone, period, ms) => {
+        const { from, until } = periodAt(zone, period, text(ms));
+        // Near the edges, where the two would part.
+        for (const at of [
+          text(ms),
+          from,
+          until,
+          text(Date.parse(from) - 1),
+          text(Date.parse(until) + 3_599_999),
+        ])
+          agree(zone, period, at);
+      },
+    ),
+  );
 });

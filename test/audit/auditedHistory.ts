@@ -203,7 +203,7 @@ const pipelines = async (api: Client, { log, objects }: Parts, tenant_id: string
   const [key, schema] = [await api.newKey(tenant_id), JSON.parse(INVOICE_SCHEMA) as object];
   const documents = [await uploadedText(api, tenant_id, 'A'), await uploadedText(api, tenant_id, 'B')];
   const examples = documents.map((document_id) => ({ document_id, expected: {} }));
-  const json = { tenant_id, schema, examples };
+  const json = { tenant_id, schema, examples, tags: { team: 'a' } };
   const created = async () =>
     String((await api.call('post', '/v1/training/jobs', { key, json })).body['job_id']);
   const jobs = [await created(), await created(), await created(), await created()];
@@ -252,7 +252,7 @@ export const PAID_RESULT = 'f'.repeat(64);
 /** An operation that was done and billed: what its worker writes. */
 const paidOperation = async (api: Client, { log }: Parts, tenant_id: string): Promise<void> => {
   const key = await api.newKey(tenant_id);
-  const form = formOf({ schema: INVOICE_SCHEMA }, INVOICE);
+  const form = formOf({ schema: INVOICE_SCHEMA, tags: '{"team":"a"}' }, INVOICE);
   const reply = await api.call('post', '/v1/extract', { key, form, headers: { prefer: 'respond-async' } });
   expect(reply.status, reply.text).to.equal(202);
   const operation_id = String(reply.body['operation_id']);
@@ -341,7 +341,8 @@ const lookedAt = async (api: Client, parts: Parts, tenant_id: string): Promise<v
 /** A batch that waits and one that was cancelled: nobody works on them here. */
 const waitingBatches = async (api: Client, tenant_id: string): Promise<void> => {
   const schema = JSON.parse(INVOICE_SCHEMA) as object;
-  const json = { tenant_id, file_uris: ['quire://uploads/doc_1', 'quire://uploads/doc_2'], schema };
+  const uris = ['quire://uploads/doc_1', 'quire://uploads/doc_2'];
+  const json = { tenant_id, file_uris: uris, schema, tags: { team: 'a' } };
   const accepted = async () => {
     const reply = await api.call('post', '/v1/batches', { json });
     expect(reply.status, reply.text).to.equal(202);

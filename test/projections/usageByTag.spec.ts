@@ -9,8 +9,10 @@ import { ddlOf } from '../../projections/engine/table.ts';
 import { ledgerProjector } from '../../projections/ledger.ts';
 import {
   fullTags,
+  hasAllTagNames,
   type Pivot,
   type PivotQuery,
+  TAG_NAMES_MAX,
   TAG_VALUES_MAX,
   usageOfTenantBy,
   usageStatsProjector,
@@ -193,29 +195,34 @@ describe('usage by several groups at once', () => {
     );
   });
 
+  /** The rows are those that the auditor makes of the same events. */
+  const expectAudited = async (events: readonly ProjectedEvent[]): Promise<void> => {
+    for (const table of usageStatsProjector.tables) {
+      const rows: object[] = [];
+      const fold = usageStatsRows.start((to, row) => {
+        if (to.name === table.name) rows.push(row);
+      }, new Set());
+      for (const event of events) fold.apply(event);
+      fold.finish();
+      const found = await sql.query(`select * from read.${table.name}`);
+      const told = (row: object) =>
+        JSON.stringify(
+          Object.keys(table.columns).map((name) => {
+            const cell = (row as Readonly<Record<string, unknown>>)[name];
+            return typeof cell === 'object' && cell !== null ? sortedTags(cell as Tags) : String(cell);
+          }),
+        );
+      expect(found.map(told)).to.have.members(rows.map(told));
+    }
+  };
+
   it('is what the auditor makes of the same events', async () => {
     await prove(
       'is what the auditor makes of the same events',
       fc.asyncProperty(burnsOfAYear, fc.integer({ min: 1, max: 60 }), async (burns, batch) => {
         const events = burns.map(eventOf);
         await project(events, batch);
-        for (const table of usageStatsProjector.tables) {
-          const rows: object[] = [];
-          const fold = usageStatsRows.start((to, row) => {
-            if (to.name === table.name) rows.push(row);
-          }, new Set());
-          for (const event of events) fold.apply(event);
-          fold.finish();
-          const found = await sql.query(`select * from read.${table.name}`);
-          const told = (row: object) =>
-            JSON.stringify(
-              Object.keys(table.columns).map((name) => {
-                const cell = (row as Readonly<Record<string, unknown>>)[name];
-                return typeof cell === 'object' && cell !== null ? sortedTags(cell as Tags) : String(cell);
-              }),
-            );
-          expect(found.map(told)).to.have.members(rows.map(told));
-        }
+        await expectAudited(events);
       }),
       propertyRuns(0.25),
     );
@@ -261,5 +268,52 @@ describe('usage by several groups at once', () => {
         list_value_usd: '0.03',
       },
     ]);
+  });
+
+  it('tells a hundred names apart, of ten thousand, and says so, with the same sums', async () => {
+    const one = { pages: 1, free: 0, operation: 'extract', project: 'p', key: null } as const;
+    const name = (n: number) => `n${String(n).padStart(5, '0')}`;
+    const sixteen = (n: number): Tags => {
+      const all = Array.from({ length: 16 }, (_, at) => [name(16 * n + at), 'v'] as const);
+      return Object.fromEntries(all) as Tags;
+    };
+    const burns = Array.from({ length: 625 }, (_, n): Burn => ({
+      ...one,
+      tenant: 'acme',
+      at: n * 1_000,
+      tags: sixteen(n),
+    }));
+    const other: Burn = { ...one, tenant: 'globex', at: 0, tags: { [name(9_999)]: 'v' } };
+    const events = [...burns, other].map(eventOf);
+    await project(events, 200);
+    const [{ names } = {}] = await sql.query(
+      `select count(*)::int8 as names from read.tag_names where tenant_id = 'acme'`,
+    );
+    expect(Number(names)).to.equal(TAG_NAMES_MAX);
+    expect([await hasAllTagNames(sql)('acme'), await hasAllTagNames(sql)('globex')]).to.deep.equal([
+      true,
+      false,
+    ]);
+    // The seventh burn has the hundredth name, and twelve beyond it.
+    const known = await by([{ tag: name(99) }]);
+    expect(
+      known.map(({ tags, rest_of, credits }) => [tags[name(99)], rest_of, credits]),
+    ).to.have.deep.members([
+      ['v', [], 10],
+      [null, [], 6_240],
+    ]);
+    const beyond = await by([{ tag: name(9_999) }]);
+    expect(
+      beyond.map(({ tags, rest_of, credits }) => [tags[name(9_999)], rest_of, credits]),
+    ).to.have.deep.members([
+      [null, [], 60],
+      [null, [name(9_999)], 6_190],
+    ]);
+    expect((await by([]))[0]?.credits).to.equal(6_250);
+    expect(await by([], { tags: { [name(9_999)]: 'v' } })).to.deep.equal([]);
+    expect((await by([], { tenant_id: 'globex', tags: { [name(9_999)]: 'v' } }))[0]?.credits).to.equal(10);
+    await expectAudited(events);
+    await project(events, 7);
+    await expectAudited(events);
   });
 });

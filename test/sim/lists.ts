@@ -144,8 +144,13 @@ const openBatches = (rows: Rows): BatchRow[] =>
 const STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const;
 
 const batchLists = (rows: Rows) => ({
-  toBegin: (openMax: number, limit: number) =>
-    inTurns(openBatches(rows).filter((one) => one.cancelled_at === null && one.begun < one.documents.length))
+  toBegin: (openMax: number, limit: number, except: readonly string[]) =>
+    inTurns(
+      openBatches(rows).filter(
+        (one) =>
+          one.cancelled_at === null && one.begun < one.documents.length && !except.includes(one.batch_id),
+      ),
+    )
       .map(({ batch_id, tenant_id, ...batch }) => ({
         batch_id,
         tenant_id,
@@ -153,8 +158,9 @@ const batchLists = (rows: Rows) => ({
       }))
       .filter(({ open }) => open < openMax)
       .slice(0, limit),
-  left: (before: string, limit: number) =>
+  left: (before: string, limit: number, except: readonly string[]) =>
     openBatches(rows)
+      .filter(({ batch_id }) => !except.includes(batch_id))
       .flatMap(({ batch_id, tenant_id, documents }) =>
         documents.map((one) => ({ ...one, batch_id, tenant_id })),
       )

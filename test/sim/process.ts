@@ -978,8 +978,8 @@ const batchLoops = (
       convert: none,
     }),
     lists: {
-      toBegin: (openMax, limit) => ask('to begin', (one) => one.toBegin(openMax, limit)),
-      left: (before, limit) => ask('left', (one) => one.left(before, limit)),
+      toBegin: (openMax, limit, except) => ask('to begin', (one) => one.toBegin(openMax, limit, except)),
+      left: (before, limit, except) => ask('left', (one) => one.left(before, limit, except)),
       toCancel: (limit) => ask('to cancel', (one) => one.toCancel(limit)),
       toEnd: (limit) => ask('to end', (one) => one.toEnd(limit)),
       progress: (id) => ask('progress', (one) => one.progress(id)),

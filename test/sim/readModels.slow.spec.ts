@@ -150,8 +150,11 @@ const askQueues = async (ask: Ask, { now, limit }: Asked): Promise<void> => {
 };
 
 const askBatches = async (ask: Ask, ids: readonly string[], { now, limit }: Asked): Promise<void> => {
-  for (const open of [1, 50]) await ask('to begin', ({ batches }) => batches.toBegin(open, limit));
-  await ask('documents left', ({ batches }) => batches.left(now, limit));
+  for (const open of [1, 50]) await ask('to begin', ({ batches }) => batches.toBegin(open, limit, []));
+  await ask('documents left', ({ batches }) => batches.left(now, limit, []));
+  const some = ids.slice(0, 1);
+  await ask('to begin but one', ({ batches }) => batches.toBegin(50, limit, some));
+  await ask('documents left but one', ({ batches }) => batches.left(now, limit, some));
   await ask('to cancel', ({ batches }) => batches.toCancel(limit));
   await ask('to end', ({ batches }) => batches.toEnd(limit));
   await ask('to score', ({ batches }) => batches.toScore(limit, []));

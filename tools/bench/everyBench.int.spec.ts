@@ -102,6 +102,13 @@ describe('every benchmark runs', function () {
     expect(said.match(/share \d/g)).to.have.length(7);
   });
 
+  it('bench:budgets', async () => {
+    const said = await ran('tools/bench/budgetsMain', {}, '--burns', '64', '--rounds', '1');
+    expect(said)
+      .to.match(/[1-9][\d.]* µs a burn without, [1-9][\d.]* µs with ten budgets/)
+      .and.match(/-?\d+\.\d % more/);
+  });
+
   it('bench:memory', async () => {
     const small = { BENCH_EVENTS: '500', BENCH_TENANTS: '5', BENCH_RATE: '50', BENCH_SECONDS: '2' };
     const said = await ran('tools/bench/memoryMain', small);

@@ -905,6 +905,8 @@ class BatchItem(TypedDict):
     """When work on its first document began; null while it waits."""
     finished_at: str | None
     """When its last document had ended and was paid for; null until then."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     documents: int
     """Documents that the request named."""
     begun: int
@@ -1285,6 +1287,16 @@ class Budget(TypedDict):
     """Held by work that is not done yet."""
     left_credits: int
     """Limit − used − held; below 0 where it was made smaller."""
+    expected_end_at_7_days: str | None
+    """When used and held reach the limit, if as much is burned a day as in the last 7 UTC days,
+    today included, or since the budget was made if that is less; now where nothing is left.
+    null: nothing was burned in them, or the budget begins anew by then.
+    """
+    expected_end_at_28_days: str | None
+    """When used and held reach the limit, if as much is burned a day as in the last 28 UTC days,
+    today included, or since the budget was made if that is less; now where nothing is left.
+    null: nothing was burned in them, or the budget begins anew by then.
+    """
     alerted: list[float]
     """Levels that were reached in this period."""
     period_start: str | None
@@ -1330,6 +1342,14 @@ class BudgetAlertMessageData(TypedDict):
     """Credits that open work holds."""
     level: float
     """The part of the limit that was reached: 0.8 is 80 %."""
+    expected_end_at_7_days: NotRequired[str | None]
+    """When used and held reach the limit at the pace of the last 7 UTC days; null: not in this
+    period. Left out by older releases.
+    """
+    expected_end_at_28_days: NotRequired[str | None]
+    """When used and held reach the limit at the pace of the last 28 UTC days; null: not in this
+    period. Left out by older releases.
+    """
 
 
 class BudgetChangeRequest(TypedDict):
@@ -5342,6 +5362,8 @@ class OperationItem(TypedDict):
     """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     pages: int
     """How many pages."""
     problem_code: str | None
@@ -8071,6 +8093,8 @@ class TrainingJobItem(TypedDict):
     """Task that the work is counted for; default `default`."""
     name: str | None
     """A name for people."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
     status: str
     """Its state."""
     artifact_id: str | None
@@ -8565,6 +8589,10 @@ class UsagePivot(TypedDict):
     """Names of tags with more than 10,000 values: further values are counted together, in rows that
     name the tag in `rest_of`.
     """
+    tag_names_at_limit: bool
+    """Whether the tenant has 100 names of tags: work with further ones is counted together, in rows
+    that name the tag in `rest_of` if it is grouped by such a name.
+    """
     items: list[UsagePivotItem]
     """The entries of this page of the list."""
     totals: UsagePivotTotals
@@ -8584,7 +8612,9 @@ class UsagePivotItem(TypedDict):
     tags: dict[str, str | None]
     """Values of the tags that it is grouped by; null: work without the tag, unless in `rest_of`."""
     rest_of: list[str]
-    """Names of tags of which this row has all values beyond the limit."""
+    """Names of tags of which this row has all values beyond the limit, or which are beyond the
+    limit.
+    """
     operations: int
     """Number of pieces of work."""
     pages: int

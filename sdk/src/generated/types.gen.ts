@@ -1528,6 +1528,12 @@ export type BatchItem = {
      */
     finished_at: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * Documents that the request named.
      */
     documents: number;
@@ -2155,6 +2161,14 @@ export type Budget = {
      */
     left_credits: number;
     /**
+     * When used and held reach the limit, if as much is burned a day as in the last 7 UTC days, today included, or since the budget was made if that is less; now where nothing is left. null: nothing was burned in them, or the budget begins anew by then.
+     */
+    expected_end_at_7_days: string | null;
+    /**
+     * When used and held reach the limit, if as much is burned a day as in the last 28 UTC days, today included, or since the budget was made if that is less; now where nothing is left. null: nothing was burned in them, or the budget begins anew by then.
+     */
+    expected_end_at_28_days: string | null;
+    /**
      * Levels that were reached in this period.
      */
     alerted: Array<number>;
@@ -2226,6 +2240,14 @@ export type BudgetAlertMessage = {
          * The part of the limit that was reached: 0.8 is 80 %.
          */
         level: number;
+        /**
+         * When used and held reach the limit at the pace of the last 7 UTC days; null: not in this period. Left out by older releases.
+         */
+        expected_end_at_7_days?: string | null;
+        /**
+         * When used and held reach the limit at the pace of the last 28 UTC days; null: not in this period. Left out by older releases.
+         */
+        expected_end_at_28_days?: string | null;
     };
 };
 
@@ -8772,6 +8794,12 @@ export type OperationItem = {
      */
     finished_at: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * How many pages.
      */
     pages: number;
@@ -13296,6 +13324,12 @@ export type TrainingJobItem = {
      */
     name: string | null;
     /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
      * Its state.
      */
     status: string;
@@ -14154,6 +14188,10 @@ export type UsagePivot = {
      */
     tags_at_limit: Array<string>;
     /**
+     * Whether the tenant has 100 names of tags: work with further ones is counted together, in rows that name the tag in `rest_of` if it is grouped by such a name.
+     */
+    tag_names_at_limit: boolean;
+    /**
      * The entries of this page of the list.
      */
     items: Array<UsagePivotItem>;
@@ -14188,7 +14226,7 @@ export type UsagePivotItem = {
         [key: string]: string | null;
     };
     /**
-     * Names of tags of which this row has all values beyond the limit.
+     * Names of tags of which this row has all values beyond the limit, or which are beyond the limit.
      */
     rest_of: Array<string>;
     /**
@@ -16533,6 +16571,10 @@ export type ListBatchesData = {
          */
         task_id?: string;
         /**
+         * Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.
+         */
+        tag?: Array<string>;
+        /**
          * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
          */
         accepted_after?: string;
@@ -17657,6 +17699,10 @@ export type ListTrainingJobsData = {
          * Only jobs in this state.
          */
         status?: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+        /**
+         * Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.
+         */
+        tag?: Array<string>;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -23886,6 +23932,10 @@ export type ListOperationsData = {
          * Task that the work is counted for; default `default`.
          */
         task_id?: string;
+        /**
+         * Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.
+         */
+        tag?: Array<string>;
         /**
          * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
          */

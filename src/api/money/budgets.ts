@@ -10,7 +10,13 @@ import {
   REFUSALS_SHOWN_MAX,
 } from '../../../domain/account/budgetMessages.ts';
 import { parentOf } from '../../../domain/account/budgets.ts';
-import { budgetAt, budgetIn, type BudgetState, type Refusal } from '../../../domain/account/budgetTotals.ts';
+import {
+  budgetAt,
+  budgetIn,
+  type BudgetState,
+  endOf,
+  type Refusal,
+} from '../../../domain/account/budgetTotals.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import type { Clock } from '../../../domain/ports/log.ts';
@@ -136,6 +142,13 @@ const refusalOut = z
     api_key_id: z.string().nullable().meta({ description: 'The key that asked; null: none.' }),
   })
   .meta({ id: 'BudgetRefusal', description: 'Used + held + required was more than the limit.' });
+const expectedEndOut = (days: number) =>
+  instantOut.nullable().meta({
+    description:
+      `When used and held reach the limit, if as much is burned a day as in the last ${String(days)} UTC days, ` +
+      'today included, or since the budget was made if that is less; now where nothing is left. null: nothing ' +
+      'was burned in them, or the budget begins anew by then.',
+  });
 
 const budgetOut = z
   .strictObject({
@@ -151,6 +164,8 @@ const budgetOut = z
     used_credits: creditsOut.meta({ description: 'Burned in this period, since the budget was made.' }),
     held_credits: creditsOut.meta({ description: 'Held by work that is not done yet.' }),
     left_credits: z.int().meta({ description: 'Limit − used − held; below 0 where it was made smaller.' }),
+    expected_end_at_7_days: expectedEndOut(7),
+    expected_end_at_28_days: expectedEndOut(28),
     alerted: z.array(z.number()).meta({ description: 'Levels that were reached in this period.' }),
     period_start: instantOut.nullable().meta({ description: 'null where the period is `total`.' }),
     resets_at: instantOut.nullable().meta({ description: 'When the next period begins; null: never.' }),
@@ -194,7 +209,8 @@ const refusalShown = ({
 
 /** A budget as it stands at a time. */
 const shown = (account: AccountState, state: BudgetState, now: string): z.input<typeof budgetOut> => {
-  const { budget, used, held, alerted, refusals, period_start, resets_at, created_at } = budgetAt(state, now);
+  const standing = budgetAt(state, now);
+  const { budget, used, held, alerted, refusals, period_start, resets_at, created_at } = standing;
   const { budget_id, name, scope, period, time_zone, limit_credits, on_reached, alert_at, set_at } = budget;
   const parent = parentOf(account, budget);
   return {
@@ -210,6 +226,7 @@ const shown = (account: AccountState, state: BudgetState, now: string): z.input<
     used_credits: used,
     held_credits: held,
     left_credits: limit_credits - used - held,
+    ...endOf(standing, now),
     alerted: [...alerted],
     period_start,
     resets_at,

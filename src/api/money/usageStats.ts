@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { dayEndIn, dayIn, dayStartIn } from '../../../domain/kernel/timeZones.ts';
-import { TAG_NAME, type Tags } from '../../../domain/kernel/tags.ts';
+import { TAG_NAME } from '../../../domain/kernel/tags.ts';
 import { totalsOf } from '../../../projections/usage.ts';
-import { type Pivot, PIVOT_GROUPS, PIVOT_ROWS_MAX, TAG_VALUES_MAX } from '../../../projections/usageStats.ts';
+import {
+  type Pivot,
+  PIVOT_GROUPS,
+  PIVOT_ROWS_MAX,
+  TAG_NAMES_MAX,
+  TAG_VALUES_MAX,
+} from '../../../projections/usageStats.ts';
 import type { Queries } from '../../queries/queries.ts';
 import { invalid } from '../../server/problems.ts';
 import { routesOver } from '../../server/routes.ts';
@@ -11,6 +17,9 @@ import {
   creditsOut,
   logIdOut,
   plainText,
+  several,
+  SEVERAL_MAX,
+  tagFilter,
   tenantParams,
   usdOut,
   zoned,
@@ -18,15 +27,13 @@ import {
 
 /** What this route needs. */
 export interface UsageStatsDeps {
-  readonly queries: Pick<Queries, 'balanceOfTenant' | 'fullTags' | 'usageOfTenantBy'>;
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'fullTags' | 'hasAllTagNames' | 'usageOfTenantBy'>;
   /** Which log the read models are of; null: not known yet. */
   readonly logId: () => string | null;
 }
 
 const { get } = routesOver<UsageStatsDeps>();
 
-/** Most groups, and most tags to choose by, at once. */
-const GROUPS_MAX = 6;
 const TAG = 'tag:';
 
 /** Which group a text names; undefined: none. */
@@ -37,16 +44,6 @@ const pivotOf = (text: string): Pivot | undefined => {
   return text.startsWith(TAG) && TAG_NAME.test(tag) ? { tag } : undefined;
 };
 
-/** A parameter that may come several times. */
-const several = (documented: Readonly<Record<string, unknown>>, description: string) =>
-  z
-    .union([z.string(), z.array(z.string())], { error: 'Send it several times instead.' })
-    .transform((given) => [given].flat())
-    .meta({
-      description,
-      'x-wire': { type: 'array', maxItems: GROUPS_MAX, items: { type: 'string', ...documented } },
-    });
-
 const GROUP_PATTERN = `^(${PIVOT_GROUPS.join('|')}|${TAG}[a-z][a-z0-9_.-]{0,39})$`;
 
 const groupsIn = several(
@@ -56,29 +53,11 @@ const groupsIn = several(
 ).transform((given, context): readonly Pivot[] => {
   const groups = given.map(pivotOf);
   const isTwice = new Set(given).size < given.length;
-  if (!groups.includes(undefined) && !isTwice && groups.length <= GROUPS_MAX)
+  if (!groups.includes(undefined) && !isTwice && groups.length <= SEVERAL_MAX)
     return groups.filter((one) => one !== undefined);
   context.addIssue({
     code: 'custom',
-    message: `Choose at most ${String(GROUPS_MAX)} of ${PIVOT_GROUPS.join(', ')} and tag:<name>, each once.`,
-  });
-  return z.NEVER;
-});
-
-const tagFilter = several(
-  { pattern: '^[a-z][a-z0-9_.-]{0,39}:.+$' },
-  'Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.',
-).transform((given, context): Tags => {
-  const pairs = given.map((text): [string, string] => {
-    const [name = '', ...rest] = text.split(':');
-    return [name, rest.join(':')];
-  });
-  const isWrong = pairs.some(([name, value]) => !TAG_NAME.test(name) || value === '' || value.includes('\0'));
-  const isTwice = new Set(pairs.map(([name]) => name)).size < pairs.length;
-  if (!isWrong && !isTwice && pairs.length <= GROUPS_MAX) return Object.fromEntries(pairs);
-  context.addIssue({
-    code: 'custom',
-    message: `Send <name>:<value>, such as team:claims, at most ${String(GROUPS_MAX)} times and each name once.`,
+    message: `Choose at most ${String(SEVERAL_MAX)} of ${PIVOT_GROUPS.join(', ')} and tag:<name>, each once.`,
   });
   return z.NEVER;
 });
@@ -105,6 +84,11 @@ const usagePivot = z
       description:
         `Names of tags with more than ${TAG_VALUES_MAX.toLocaleString('en')} values: further values are counted ` +
         'together, in rows that name the tag in `rest_of`.',
+    }),
+    tag_names_at_limit: z.boolean().meta({
+      description:
+        `Whether the tenant has ${String(TAG_NAMES_MAX)} names of tags: work with further ones is counted together, ` +
+        'in rows that name the tag in `rest_of` if it is grouped by such a name.',
     }),
     items: z.array(
       z
@@ -134,7 +118,8 @@ const usagePivot = z
               'Values of the tags that it is grouped by; null: work without the tag, unless in `rest_of`.',
           }),
           rest_of: z.array(z.string()).meta({
-            description: 'Names of tags of which this row has all values beyond the limit.',
+            description:
+              'Names of tags of which this row has all values beyond the limit, or which are beyond the limit.',
           }),
           ...sums,
         })
@@ -217,6 +202,7 @@ export const getUsageOfTenant = get(
       from_date: dayIn(time_zone, times.from),
       to_date: dayIn(time_zone, times.to),
       tags_at_limit: [...(await queries.fullTags(tenant_id))],
+      tag_names_at_limit: await queries.hasAllTagNames(tenant_id),
       items,
       totals: totalsOf(items),
     };

@@ -2,7 +2,7 @@ import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { minorUnitDigits } from '../../../domain/kernel/amounts.ts';
 import { actor } from '../../../domain/kernel/decider.ts';
-import { sortedTags, TAG_NAME, TAG_VALUE_MAX, TAGS_MAX } from '../../../domain/kernel/tags.ts';
+import { sortedTags, TAG_NAME, TAG_VALUE_MAX, type Tags, TAGS_MAX } from '../../../domain/kernel/tags.ts';
 import { dayEndIn, dayStartIn, isTimeZone, timeZoneNames } from '../../../domain/kernel/timeZones.ts';
 import type { Page, RowPage } from '../../../projections/engine/query.ts';
 import type { Queries } from '../../queries/queries.ts';
@@ -238,6 +238,38 @@ export const tagsText = z
 
 /** Tags in an answer; none: an empty object. */
 export const tagsOut = z.record(z.string(), z.string()).meta({ description: 'Its tags; `{}`: it has none.' });
+
+/** Most times that a parameter may come. */
+export const SEVERAL_MAX = 6;
+
+/** A parameter that may come several times. */
+export const several = (documented: Readonly<Record<string, unknown>>, description: string) =>
+  z
+    .union([z.string(), z.array(z.string())], { error: 'Send it several times instead.' })
+    .transform((given) => [given].flat())
+    .meta({
+      description,
+      'x-wire': { type: 'array', maxItems: SEVERAL_MAX, items: { type: 'string', ...documented } },
+    });
+
+/** Tags that work must have. */
+export const tagFilter = several(
+  { pattern: '^[a-z][a-z0-9_.-]{0,39}:.+$' },
+  'Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.',
+).transform((given, context): Tags => {
+  const pairs = given.map((text): [string, string] => {
+    const [name = '', ...rest] = text.split(':');
+    return [name, rest.join(':')];
+  });
+  const isWrong = pairs.some(([name, value]) => !TAG_NAME.test(name) || value === '' || value.includes('\0'));
+  const isTwice = new Set(pairs.map(([name]) => name)).size < pairs.length;
+  if (!isWrong && !isTwice && pairs.length <= SEVERAL_MAX) return Object.fromEntries(pairs);
+  context.addIssue({
+    code: 'custom',
+    message: `Send <name>:<value>, such as team:claims, at most ${String(SEVERAL_MAX)} times and each name once.`,
+  });
+  return z.NEVER;
+});
 
 export const creditsOut = z.int().meta({ description: 'Whole credits.' });
 export const minorIn = z.int().min(0).meta({ description: 'Money in minor units of `currency`.' });

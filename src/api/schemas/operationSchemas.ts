@@ -6,6 +6,7 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagFilter,
   tagsOut,
   tenantIdText,
 } from './basics.ts';
@@ -74,6 +75,7 @@ export const operationsQuery = z.object({
   operation: kind.optional(),
   project_id: plainText(1, 128).optional(),
   task_id: plainText(1, 128).optional(),
+  tag: tagFilter.optional(),
   accepted_after: fromBoundary.optional(),
   ...pagingQuery,
 });
@@ -82,6 +84,7 @@ export const operationList = pageOf(
   z
     .strictObject({
       ...facts,
+      tags: tagsOut,
       operation: z.string(),
       status: z.string(),
       pages: z.int(),

@@ -5,6 +5,7 @@ import {
   pageOf,
   pagingQuery,
   plainText,
+  tagFilter,
   tagsIn,
   tagsOut,
   tenantIdText,
@@ -192,7 +193,11 @@ const ofTenant = { tenant_id: tenantIdText, ...scopeQuery, ...pagingQuery };
 
 export const artifactsQuery = z.object(ofTenant);
 export const deploymentsQuery = z.object({ ...ofTenant, environment: scopeName(64).optional() });
-export const trainingJobsQuery = z.object({ ...ofTenant, status: statusMembers.status.optional() });
+export const trainingJobsQuery = z.object({
+  ...ofTenant,
+  status: statusMembers.status.optional(),
+  tag: tagFilter.optional(),
+});
 
 export const trainingJobList = pageOf(
   z
@@ -202,6 +207,7 @@ export const trainingJobList = pageOf(
       project_id: z.string(),
       task_id: z.string(),
       name: z.string().nullable(),
+      tags: tagsOut,
       status: z.string(),
       artifact_id: z.string().nullable(),
       problem_code: z.string().nullable(),

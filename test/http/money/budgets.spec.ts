@@ -154,6 +154,23 @@ describe('/v1/billing/budgets', () => {
     expect((await list(tenant, key)).map(({ scope }) => scope)).to.deep.equal([{ project_id: 'claims' }]);
   });
 
+  it('says when it will be used up, at the pace of the days since it was made', async () => {
+    const tenant = await rich();
+    await made(tenant, { period: 'total' });
+    await made(tenant, { period: 'day', limit_credits: 1_000_000 });
+    const ends = async () =>
+      (await list(tenant)).map((one) => [one['expected_end_at_7_days'], one['expected_end_at_28_days']]);
+    const never = [null, null];
+    expect(await ends()).to.deep.equal([never, never]);
+    for (let n = 0; n < 2; n += 1) expect((await use(tenant)).status).to.equal(200);
+    const reply = await api.call('get', `/v1/billing/budgets/${tenant}`);
+    // 10,000 credits within one day: 2,000 more take a fifth of one, and 990,000 more than the day has.
+    const end = new Date(Date.parse(String(reply.body['as_of'])) + 86_400_000 / 5).toISOString();
+    const shown = reply.body['budgets'] as readonly Row[];
+    expect(shown.map((one) => one['expected_end_at_7_days'])).to.deep.equal([end, null]);
+    expect(shown.map((one) => one['expected_end_at_28_days'])).to.deep.equal([end, null]);
+  });
+
   it('has a thousand levels in all its budgets, which one work may reach', async () => {
     const tenant = await rich();
     const alert_at = Array.from({ length: 20 }, (_, n) => (n + 1) / 20);

@@ -118,6 +118,63 @@ describe('tags', () => {
     expect(items.map(({ tags }) => tags)).to.deep.equal([{ team: 'legal' }, TAGS, TAGS]);
   });
 
+  it('are in lists of operations, batches and training jobs, and choose what is in them', async () => {
+    const tenant = await batchTenant(api, 100_000);
+    const { tenant_id, key, call } = tenant;
+    const legal = { team: 'legal' };
+    const later = async (tags: object) => {
+      const fields = { schema: INVOICE_SCHEMA, tags: JSON.stringify(tags) };
+      const form = formOf(fields, INVOICE);
+      return String(
+        ok(await api.call('post', '/v1/extract', { key, headers: LATER, form }), 202)['operation_id'],
+      );
+    };
+    const operations = [await later(TAGS), await later(legal), await later({})];
+    const uris = await tenant.invoices(2);
+    const batches: string[] = [];
+    for (const tags of [TAGS, legal, {}]) batches.push(await tenant.created(uris, { tags }));
+    const examples = uris.map((file_uri, n) => ({
+      file_uri,
+      expected: { invoice_number: `Q-${String(n)}` },
+    }));
+    const jobs: string[] = [];
+    for (const tags of [TAGS, legal, {}]) {
+      const json = { tenant_id, schema: JSON.parse(INVOICE_SCHEMA) as object, examples, tags };
+      jobs.push(String(ok(await call('post', '/v1/training/jobs', { json }), 202)['job_id']));
+    }
+    for (const [path, id, made] of [
+      ['/v1/operations', 'operation_id', operations],
+      ['/v1/batches', 'batch_id', batches],
+      ['/v1/training/jobs', 'job_id', jobs],
+    ] as const) {
+      const listed = async (query: string) => {
+        const body = ok(await call('get', `${path}?tenant_id=${tenant_id}${query}`));
+        const items = body['items'] as readonly Readonly<Record<string, unknown>>[];
+        expect(body['total'], path + query).to.equal(items.length);
+        return items.map((item) => [item[id], item['tags']]);
+      };
+      const [first, second, third] = made;
+      expect(await listed(''), path).to.deep.equal([
+        [third, {}],
+        [second, legal],
+        [first, TAGS],
+      ]);
+      expect(await listed('&tag=team:legal'), path).to.deep.equal([[second, legal]]);
+      expect(await listed('&tag=team:claims&tag=cost.center:4711'), path).to.deep.equal([[first, TAGS]]);
+      expect(await listed('&tag=team:legal&tag=cost.center:4711'), path).to.deep.equal([]);
+      expect(await listed('&tag=team:Legal'), path).to.deep.equal([]);
+      expect((await call('get', `${path}?tenant_id=${tenant_id}&tag=team`)).code).to.equal(
+        'validation_error',
+      );
+      const csv = await api.call('get', `${path}?tenant_id=${tenant_id}&tag=team:legal`, {
+        key,
+        headers: { accept: 'text/csv' },
+      });
+      expect(csv.text.trim().split('\r\n'), csv.text).to.have.length(2);
+      expect(csv.text).to.include('"{""team"":""legal""}"');
+    }
+  });
+
   it('of a key and of a saved config are defaults: the request wins by name, then the config', async () => {
     const { tenant_id, extract, tagsUsed } = await newTenant({ team: 'key', app: 'key', stage: 'key' });
     const json = {

@@ -82,7 +82,7 @@ describe('webhooks', () => {
     ]);
   });
 
-  it('tell once of each level of a budget, and of work that does not fit it', async () => {
+  it('tell once of each level of a budget, when it will be reached, and of work that does not fit it', async () => {
     const { tenant_id, moved, sent } = await newTenant({ events: ['budget.alert', 'budget.reached'] });
     await api.call('post', `/v1/admin/tenants/${tenant_id}/set-plan`, { json: { plan: 'paid' } });
     await moved(100_000);
@@ -109,11 +109,15 @@ describe('webhooks', () => {
       held_credits: 0,
       used_credits: 10_000,
     };
+    // 10,000 credits were used on the first day: 2,000 more take a fifth of one.
+    const { payload: told } = receiver.received.find(({ payload }) => payload['type'] === 'budget.alert')!;
+    const end = new Date(Date.parse(String(told['timestamp'])) + 86_400_000 / 5).toISOString();
+    const ends = { expected_end_at_7_days: end, expected_end_at_28_days: end };
     expect(
       receiver.received.map((message) => [message.payload['type'], dataOf(message)]),
     ).to.have.deep.members([
-      ['budget.alert', { ...budget, level: 0.5 }],
-      ['budget.alert', { ...budget, level: 0.8 }],
+      ['budget.alert', { ...budget, level: 0.5, ...ends }],
+      ['budget.alert', { ...budget, level: 0.8, ...ends }],
       ['budget.reached', { ...budget, required_credits: 5_000, resets_at: null, operation_id: refused }],
     ]);
   });
