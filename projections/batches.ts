@@ -3,6 +3,7 @@ import { operationIdOfDocument } from '../domain/batch.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEventOf, type SqlRow } from './engine/ports.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
+import { sortBy, sortsBy } from './engine/sorts.ts';
 
 /** Batches as they stand. What came of one is null until it has ended. */
 export const batches = table({
@@ -286,7 +287,19 @@ const listed = rowReader({
 
 /** A tenant's batches, newest first, and how many there are in all. */
 export const batchesOfTenant = paging(
-  { name: 'batches', chosen: CHOSEN },
+  {
+    name: 'batches',
+    chosen: CHOSEN,
+    sorts: {
+      ...sortsBy(batches.columns, 'batch_id', 'project_id', 'task_id'),
+      operation: sortBy(batches.columns, 'kind'),
+      status: { by: '(status collate "C")', as: 'text' },
+      ...sortsBy(batches.columns, 'documents', 'accepted_at', 'started_at', 'finished_at'),
+      pages_done: sortBy(batches.columns, 'pages'),
+      credits_used: sortBy(batches.columns, 'credits_charged'),
+    },
+    searched: { columns: ['batch_id', 'project_id', 'task_id', 'kind', 'status'] },
+  },
   (query: BatchesQuery) => [
     ...[query.tenant_id, query.status ?? null, query.project_id ?? null],
     ...[query.task_id ?? null, query.accepted_after ?? null],

@@ -4,6 +4,7 @@ import { moveQueue, QUEUE_INDEXES, QUEUED, queueLists } from './queue.ts';
 import { bulk, inserting } from './engine/bulk.ts';
 import { only, type ProjectedEventOf } from './engine/ports.ts';
 import { NO_END } from '../domain/leased.ts';
+import { sortBy, sortsBy } from './engine/sorts.ts';
 
 /**
  * What has not ended, by its kind and how it stands: operations, batches, training jobs, and the reviews that can be
@@ -202,7 +203,20 @@ const CHOSEN = `from (
 
 /** A tenant's operations, newest first, and how many there are in all. */
 export const operationsOfTenant = paging(
-  { name: 'operations', chosen: CHOSEN },
+  {
+    name: 'operations',
+    chosen: CHOSEN,
+    sorts: {
+      ...sortsBy(operations.columns, 'operation_id', 'document_id', 'project_id', 'task_id', 'pages'),
+      operation: sortBy(operations.columns, 'kind'),
+      ...sortsBy(operations.columns, 'status', 'problem_code'),
+      credits_used: sortBy(operations.columns, 'credits_charged'),
+      ...sortsBy(operations.columns, 'accepted_at', 'started_at', 'finished_at'),
+    },
+    searched: {
+      columns: ['operation_id', 'document_id', 'project_id', 'task_id', 'kind', 'status', 'problem_code'],
+    },
+  },
   (query: OperationsQuery) => [
     ...[query.tenant_id, query.status ?? null, query.kind ?? null, query.project_id ?? null],
     ...[query.task_id ?? null, query.accepted_after ?? null],

@@ -4,6 +4,7 @@ import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEvent, type ProjectedEventOf } from './engine/ports.ts';
 import { listing, type Page, paging } from './engine/query.ts';
 import { pick, type Projector, rowReader, table } from './engine/table.ts';
+import { sortBy, sortsBy } from './engine/sorts.ts';
 
 /**
  * Reviews as they stand. What was decided is null while the review is open; `kept_until`: when it is too late to
@@ -133,7 +134,20 @@ const CHOSEN = `from (
 
 /** A tenant's reviews, newest first, and how many there are in all. */
 export const reviewsOfTenant = paging(
-  { name: 'reviews', chosen: CHOSEN },
+  {
+    name: 'reviews',
+    chosen: CHOSEN,
+    sorts: {
+      ...sortsBy(reviews.columns, 'review_id', 'operation_id', 'generation', 'opened_at', 'decided_at'),
+      ...sortsBy({ project_id: 'sorted', task_id: 'sorted', document_id: 'sorted' }, 'project_id', 'task_id'),
+      ...sortsBy({ document_id: 'sorted', pages: 'int8', status: 'text' }, 'document_id', 'pages', 'status'),
+      expires_at: sortBy(reviews.columns, 'kept_until'),
+    },
+    searched: {
+      columns: ['review_id', 'operation_id', 'document_id', 'project_id', 'task_id', 'status', 'reasons'],
+      written: ['file_name'],
+    },
+  },
   (query: ReviewsQuery) => [query.tenant_id, query.now, query.status ?? null],
   rowReader({
     ...pick(

@@ -13,6 +13,7 @@ import { moveQueue, QUEUE_INDEXES, QUEUED, queueLists } from './queue.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEventOf, type SqlTx } from './engine/ports.ts';
 import { finding, listing, type Page, paging } from './engine/query.ts';
+import { sortBy, sortsBy } from './engine/sorts.ts';
 
 /**
  * Training jobs as they stand. `ready_at`: from when on a worker may claim it, or until when its lease is.
@@ -183,6 +184,16 @@ export const jobsOfTenant = paging(
     name: 'training_jobs',
     chosen: `from read.training_jobs where tenant_id = $1 and ($2::text is null or status = $2)
       and ($3::text is null or project_id = $3) and ($4::text is null or task_id = $4)`,
+    sorts: {
+      ...sortsBy(trainingJobs.columns, 'job_id', 'project_id', 'task_id', 'status', 'artifact_id'),
+      ...sortsBy(trainingJobs.columns, 'problem_code', 'credits_charged'),
+      ...sortsBy(trainingJobs.columns, 'created_at', 'started_at', 'finished_at'),
+      credits_held: sortBy(trainingJobs.columns, 'credits'),
+    },
+    searched: {
+      columns: ['job_id', 'project_id', 'task_id', 'status', 'artifact_id', 'problem_code'],
+      written: ['name'],
+    },
   },
   ({ tenant_id, status, project_id, task_id }: JobsQuery) => [
     ...[tenant_id, status ?? null],

@@ -29,7 +29,7 @@ import {
   orAbsent,
   pageFacts,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tagsIn,
   tagsOut,
@@ -50,6 +50,7 @@ import {
 } from './schemas/workSchemas.ts';
 import { BATCH_PROBLEMS, looseChannel } from './work.ts';
 import type { ChannelName } from '../commands/models.ts';
+import { batchesOfTenant } from '../../projections/batches.ts';
 
 /** What these routes need. */
 export type BatchesDeps = OperationsDeps & {
@@ -339,7 +340,7 @@ const batchesQuery = z.object({
   project_id: plainText(1, 128).optional(),
   task_id: plainText(1, 128).optional(),
   accepted_after: fromBoundary.optional(),
-  ...pagingQuery,
+  ...listQuery(batchesOfTenant),
 });
 
 const batchList = pageOf(

@@ -25,7 +25,7 @@ import {
   orAbsent,
   pageFacts,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tagsIn,
   tenantIdText,
@@ -33,6 +33,7 @@ import {
 import { ownSight } from './evaluationSets.ts';
 import { BATCH_PROBLEMS, looseChannel } from './work.ts';
 import { CHANNEL_MEMBERS, extractModeIn } from './schemas/workSchemas.ts';
+import { runsOfTenant } from '../../projections/evaluations.ts';
 
 /** What routes call for runs. */
 export interface RunCommands {
@@ -290,7 +291,7 @@ const itemOf = async (deps: EvaluationsDeps, row: EvaluationRunRow): Promise<Run
 
 const runsQuery = z.object({
   tenant_id: tenantIdText,
-  ...pagingQuery,
+  ...listQuery(runsOfTenant),
   set_id: plainText(1, 128).optional(),
   status: runStatus.optional(),
 });

@@ -19,7 +19,7 @@ import {
   orAbsent,
   pageFacts,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tenantIdText,
   whoOut,
@@ -27,6 +27,7 @@ import {
 import { originsOut } from './schemas/reviewSchemas.ts';
 import { citation } from './schemas/reviewSchemas.ts';
 import { page, validationErrorItem, warning } from './schemas/workSchemas.ts';
+import { reviewsOfTenant } from '../../projections/reviews.ts';
 
 /** What these routes need. */
 export interface ReviewsDeps {
@@ -106,7 +107,7 @@ const reviewList = pageOf(reviewItem, 'ReviewList');
 const reviewsQuery = z.object({
   tenant_id: tenantIdText,
   status: z.enum(['open', 'leased', 'decided', 'rejected']).optional(),
-  ...pagingQuery,
+  ...listQuery(reviewsOfTenant),
 });
 
 const decisionOut = z

@@ -14,7 +14,7 @@ import {
   instantOut,
   pageFacts,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tenantIdText,
   checkKnown,
@@ -24,6 +24,8 @@ import { type Components, type Json, schemaOf } from '../server/openapiSchemas.t
 import { type AnyRequest, routesOver } from '../server/routes.ts';
 import { invalid, problem, neverRejected, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
+import { webhooksOfTenant } from '../../projections/webhooks.ts';
+import { deliveriesOfWebhook } from '../../projections/deliveries.ts';
 
 /** What these routes need. */
 export interface WebhooksDeps {
@@ -121,7 +123,7 @@ const createdWebhook = z.strictObject({ ...facts, secret }).meta({ id: 'CreatedW
 
 const webhookParams = z.object({ webhook_id: plainText(1, 128) });
 
-const webhooksQuery = z.object({ tenant_id: tenantIdText, ...pagingQuery });
+const webhooksQuery = z.object({ tenant_id: tenantIdText, ...listQuery(webhooksOfTenant) });
 
 const webhookList = pageOf(webhookBody, 'WebhookList');
 
@@ -155,7 +157,7 @@ const deliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({
 const deliveriesQuery = z.object({
   status: deliveryStatus.optional(),
   event: plainText(1, 64).optional().meta({ description: 'Type of event.' }),
-  ...pagingQuery,
+  ...listQuery(deliveriesOfWebhook),
 });
 
 const deliveryParams = z.object({

@@ -17,6 +17,7 @@ import { documentsByIds, documentsOfTenant } from '../../projections/documents.t
 import type * as evaluations from '../../projections/evaluations.ts';
 import { runBefore, runById, runsOfTenant, setsOfTenant } from '../../projections/evaluations.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
+import type { TextsOf } from '../../projections/engine/sorts.ts';
 import { grantById, grantsOfTenant } from '../../projections/grants.ts';
 import type * as ledger from '../../projections/ledgerPages.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts';
@@ -220,22 +221,22 @@ const limitsTogether = (sql: SqlTx): Queries['rateLimitsOfTenant'] => {
   return async (tenantId) => (await limitsOf(tenantId)) ?? null;
 };
 
-/** The routes' questions, asked of the read models. */
-export const queriesOn = (sql: SqlTx): Queries => ({
+/** The routes' questions, asked of the read models. `texts` opens what people wrote, for searches. */
+export const queriesOn = (sql: SqlTx, texts?: TextsOf): Queries => ({
   balanceOfTenant: balancesTogether(sql),
   openHoldsOfTenant: openHoldsOfTenant(sql),
   grantById: grantById(sql),
-  grantsOfTenant: grantsOfTenant(sql),
+  grantsOfTenant: grantsOfTenant(sql, texts),
   lotsOfGrant: lotsOfGrant(sql),
-  usageOfTenant: usageOfTenant(sql),
-  ledgerOfTenant: ledgerOfTenant(sql),
+  usageOfTenant: usageOfTenant(sql, texts),
+  ledgerOfTenant: ledgerOfTenant(sql, texts),
   ...{ usageStats: usageStats(sql), usageOfTenantBy: usageOfTenantBy(sql), fullTags: fullTags(sql) },
   ...{ creditsUsedByDay: creditsUsedByDay(sql), usageDaysOfTenant: usageDaysOfTenant(sql) },
   tenants: tenants(sql),
   reconciliation: reconciliation(sql),
   apiKeyByHash: batchedLookup(apiKeysByHash(sql)),
   apiKeyById: apiKeyById(sql),
-  apiKeysOfTenant: apiKeysOfTenant(sql),
+  apiKeysOfTenant: apiKeysOfTenant(sql, texts),
   liveAdminKeys: liveAdminKeys(sql),
   liveKeysMadeWith: liveKeysMadeWith(sql),
   rateLimitsOfTenant: limitsTogether(sql),
@@ -253,7 +254,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   providerPrices: providerPrices(sql),
   missingPrices: missingPrices(sql),
   documentsByIds: documentsByIds(sql),
-  documentsOfTenant: documentsOfTenant(sql),
+  documentsOfTenant: documentsOfTenant(sql, texts),
   outcomesOfTenant: outcomesOfTenant(sql),
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
@@ -263,23 +264,23 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   statementOfTenant: statementOfTenant(sql),
   documentedPayment: documentedPayment(sql),
   operationsOfTenant: operationsOfTenant(sql),
-  reviewsOfTenant: reviewsOfTenant(sql),
+  reviewsOfTenant: reviewsOfTenant(sql, texts),
   progressOfBatch: progressOfBatch(sql),
   batchesOfTenant: batchesOfTenant(sql),
-  evaluationSetsOfTenant: setsOfTenant(sql),
+  evaluationSetsOfTenant: setsOfTenant(sql, texts),
   evaluationRunsOfTenant: runsOfTenant(sql),
   evaluationRun: runById(sql),
   runBefore: runBefore(sql),
   chargeOfJob: chargeOfJob(sql),
-  webhooksOfTenant: webhooksOfTenant(sql),
+  webhooksOfTenant: webhooksOfTenant(sql, texts),
   failingSince: failingSince(sql),
   deliveriesOfWebhook: deliveriesOfWebhook(sql),
   deliveryOfWebhook: deliveryOfWebhook(sql),
-  jobsOfTenant: jobsOfTenant(sql),
+  jobsOfTenant: jobsOfTenant(sql, texts),
   deploymentsOfTenant: deploymentsOfTenant(sql),
   artifactsOfTenant: artifactsOfTenant(sql),
   documentsOfJobs: documentsOfJobs(sql),
-  configsOfTenant: configsOfTenant(sql),
+  configsOfTenant: configsOfTenant(sql, texts),
 });
 
 /** The read models' runner, as reads need it. */

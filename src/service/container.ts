@@ -219,7 +219,7 @@ const commandParts = {
 
 const readParts = {
   runner: runnerOf,
-  queries: (from) => queriesOn(from.readSql),
+  queries: (from) => queriesOn(from.readSql, from.parts.log.vault?.texts),
   reads: (from) => readYourWrites(from.runner),
   replicas: (from) => replicas(from.parts.sql),
   usedOnce: (from) => usedOnce(from.parts.sql, nowMs),

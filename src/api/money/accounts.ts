@@ -15,7 +15,7 @@ import {
   pageIn,
   pageMembers,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tagsOut,
   tenantParams,
@@ -30,7 +30,7 @@ import { routesOver } from '../../server/routes.ts';
 import { activePriceList } from '../../../domain/priceList.ts';
 import { invalid } from '../../server/problems.ts';
 import { dayIn } from '../../../domain/kernel/timeZones.ts';
-import type { LedgerItem } from '../../../projections/ledgerPages.ts';
+import { type LedgerItem, ledgerOfTenant, usageOfTenant } from '../../../projections/ledgerPages.ts';
 
 /** What these routes need. */
 export interface AccountsDeps {
@@ -252,10 +252,10 @@ const tenantLedger = z
     items: z.array(ledgerItem),
     ...pageMembers,
     opening_balance_credits: creditsOut.nullable().meta({
-      description: 'Balance before the oldest row of the page; null: it has none.',
+      description: 'Balance before the oldest row of the page; null: it has none, or is sorted or searched.',
     }),
     closing_balance_credits: creditsOut.nullable().meta({
-      description: 'Balance after the newest row of the page; null: it has none.',
+      description: 'Balance after the newest row of the page; null: it has none, or is sorted or searched.',
     }),
   })
   .meta({ id: 'AdminTenantLedgerResponse' });
@@ -299,7 +299,7 @@ export const listTenantLedger = get(
     tenant: 'path',
     params: tenantParams,
     query: zoned({
-      ...pagingQuery,
+      ...listQuery(ledgerOfTenant),
       from_date: dayOrTime.optional(),
       to_date: dayOrTime.optional(),
       operation: plainText(1, 64).optional(),
@@ -314,7 +314,8 @@ export const listTenantLedger = get(
     const page = { ...pageIn(request.query), tenant_id, from: from_date, to: to_date, operation };
     const found = await queries.ledgerOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
-    const [newest, oldest] = [found.items[0], found.items.at(-1)];
+    const isRun = page.sort === undefined && page.q === undefined;
+    const [newest, oldest] = isRun ? [found.items[0], found.items.at(-1)] : [];
     return {
       items: request.caller.role === 'admin' ? [...found.items] : found.items.map(withoutActor),
       ...pageFacts(page, found),
@@ -426,7 +427,7 @@ export const listUsage = get(
     tenant: 'path',
     params: tenantParams,
     query: zoned({
-      ...pagingQuery,
+      ...listQuery(usageOfTenant),
       start: dayOrTime.optional(),
       end: dayOrTime.optional(),
       include_adjustments: booleanText.default(false),

@@ -4,7 +4,7 @@ import { minorUnitDigits } from '../../../domain/kernel/amounts.ts';
 import { actor } from '../../../domain/kernel/decider.ts';
 import { sortedTags, TAG_NAME, TAG_VALUE_MAX, TAGS_MAX } from '../../../domain/tags.ts';
 import { dayEndIn, dayStartIn, isTimeZone, timeZoneNames } from '../../../domain/kernel/timeZones.ts';
-import type { Page, RowPage } from '../../../projections/engine/query.ts';
+import type { Askable, Page, RowPage } from '../../../projections/engine/query.ts';
 import type { Queries } from '../../queries/queries.ts';
 import { problem } from '../../server/problems.ts';
 
@@ -267,12 +267,51 @@ export const pagingQuery = {
   cursor: plainText(1, 1000).optional(),
 };
 
-/** Of a paged list's query: which page. */
-export const pageIn = ({ limit, offset, cursor }: Page): Page => ({ limit, offset, cursor });
+/** `created_at`, or `-created_at` for descending; another name is told the nearest one. */
+const sortIn = (sorts: readonly string[]) => {
+  const names = sorts.flatMap((name) => [name, `-${name}`]);
+  return z
+    .string()
+    .refine((name) => names.includes(name), {
+      error: ({ input }) => `The list cannot be sorted so; do you mean \`${closest(String(input), names)}\`?`,
+    })
+    .optional()
+    .meta({
+      'x-wire': {
+        type: 'string',
+        enum: names,
+        description:
+          'Member of the items to sort by, with `-` before it: descending. Items without a value come last.',
+      },
+    });
+};
+
+const SEARCHES = {
+  columns: 'Part of an ID or of another short text of an item, in any case.',
+  written:
+    'Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched ' +
+    'in the 10,000 newest items.',
+} as const;
+
+/** Members of the query of a list that can be sorted and searched. */
+export const listQuery = ({ sorts, searches }: Askable) => ({
+  ...pagingQuery,
+  sort: sortIn(sorts),
+  q: plainText(1, 200).optional().meta({ description: SEARCHES[searches] }),
+});
+
+/** Of a paged list's query: which page, of what order and search. */
+export const pageIn = ({ limit, offset, cursor, sort, q }: Page): Page => ({
+  ...{ limit, offset, cursor, sort, q },
+});
 
 /** Members of every paged list's answer, beside `items`. */
 export const pageMembers = {
   total: z.int(),
+  total_is_at_least: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'Only there if `q` did not look at the names and notes of all items.' }),
   limit: z.int(),
   offset: z.int(),
   next_cursor: z.string().nullable(),
@@ -281,8 +320,12 @@ export const pageMembers = {
 /** The members of a page's answer that say which page it is. */
 export const pageFacts = (
   { limit, offset }: Page,
-  { total, next_cursor }: Pick<RowPage<never>, 'total' | 'next_cursor'>,
-) => ({ total, limit, offset, next_cursor });
+  { total, next_cursor, isPartial }: Omit<RowPage<never>, 'items'>,
+) => ({
+  total,
+  ...(isPartial === true && { total_is_at_least: true as const }),
+  ...{ limit, offset, next_cursor },
+});
 
 /** Which log a report is of: two that differ in it are of different books. */
 export const logIdOut = z

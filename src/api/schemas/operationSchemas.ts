@@ -4,11 +4,12 @@ import {
   fromBoundary,
   instantOut,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tagsOut,
   tenantIdText,
 } from './basics.ts';
+import { operationsOfTenant } from '../../../projections/operations.ts';
 
 const operationStatus = z
   .enum(['queued', 'running', 'succeeded', 'partial', 'needs_review', 'failed', 'cancelled'])
@@ -75,7 +76,7 @@ export const operationsQuery = z.object({
   project_id: plainText(1, 128).optional(),
   task_id: plainText(1, 128).optional(),
   accepted_after: fromBoundary.optional(),
-  ...pagingQuery,
+  ...listQuery(operationsOfTenant),
 });
 
 export const operationList = pageOf(
