@@ -222,6 +222,8 @@ class AdminTenantLedgerResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -229,9 +231,9 @@ class AdminTenantLedgerResponse(TypedDict):
     next_cursor: str | None
     """Send it as `cursor` to get the next page; null on the last one."""
     opening_balance_credits: int | None
-    """Balance before the oldest row of the page; null: it has none."""
+    """Balance before the oldest row of the page; null: it has none, or is sorted or searched."""
     closing_balance_credits: int | None
-    """Balance after the newest row of the page; null: it has none."""
+    """Balance after the newest row of the page; null: it has none, or is sorted or searched."""
 
 
 class AdminTenantListResponse(TypedDict):
@@ -239,6 +241,8 @@ class AdminTenantListResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -335,6 +339,8 @@ class ApiKeyList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -432,6 +438,8 @@ class ArtifactList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -575,6 +583,8 @@ class AuditList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -920,6 +930,8 @@ class BatchList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2292,6 +2304,8 @@ class ConfigList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2451,6 +2465,8 @@ class CostByDocumentResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2861,6 +2877,8 @@ class DeferredRevenueReport(TypedDict):
     """Sums of all lots, not of the page; null on pages with a cursor."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2942,6 +2960,8 @@ class DeploymentList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -3140,6 +3160,8 @@ class DocumentListResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -3458,6 +3480,8 @@ class EvaluationRunList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -3547,6 +3571,8 @@ class EvaluationSetList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -4024,6 +4050,8 @@ class GrantHistoryResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -4299,6 +4327,8 @@ class Journal(TypedDict):
     """Balances of all entries, not of the page; null on pages with a cursor."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -5318,6 +5348,8 @@ class OperationList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -5611,6 +5643,8 @@ class PaymentList(TypedDict):
     """Sums of all rows of the query, not of the page; null on pages with a cursor."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -6801,6 +6835,8 @@ class ReviewList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8047,6 +8083,8 @@ class TrainingJobList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8450,6 +8488,8 @@ class UsageHistoryResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8814,6 +8854,8 @@ class WebhookDeliveryList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8827,6 +8869,8 @@ class WebhookList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """Only there if `q` did not look at the names and notes of all items."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int

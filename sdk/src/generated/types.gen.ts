@@ -382,6 +382,10 @@ export type AdminTenantLedgerResponse = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -394,11 +398,11 @@ export type AdminTenantLedgerResponse = {
      */
     next_cursor: string | null;
     /**
-     * Balance before the oldest row of the page; null: it has none.
+     * Balance before the oldest row of the page; null: it has none, or is sorted or searched.
      */
     opening_balance_credits: number | null;
     /**
-     * Balance after the newest row of the page; null: it has none.
+     * Balance after the newest row of the page; null: it has none, or is sorted or searched.
      */
     closing_balance_credits: number | null;
 };
@@ -412,6 +416,10 @@ export type AdminTenantListResponse = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -615,6 +623,10 @@ export type ApiKeyList = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -724,6 +736,10 @@ export type ArtifactList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -982,6 +998,10 @@ export type AuditList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -1554,6 +1574,10 @@ export type BatchList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -3624,6 +3648,10 @@ export type ConfigList = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -3893,6 +3921,10 @@ export type CostByDocumentResponse = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -4606,6 +4638,10 @@ export type DeferredRevenueReport = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -4722,6 +4758,10 @@ export type DeploymentList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -5072,6 +5112,10 @@ export type DocumentListResponse = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -5652,6 +5696,10 @@ export type EvaluationRunList = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -5804,6 +5852,10 @@ export type EvaluationSetList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -6555,6 +6607,10 @@ export type GrantHistoryResponse = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -7038,6 +7094,10 @@ export type Journal = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -8745,6 +8805,10 @@ export type OperationList = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -9239,6 +9303,10 @@ export type PaymentList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -11279,6 +11347,10 @@ export type ReviewList = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -13273,6 +13345,10 @@ export type TrainingJobList = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -13960,6 +14036,10 @@ export type UsageHistoryResponse = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -14474,6 +14554,10 @@ export type WebhookDeliveryList = {
      */
     total: number;
     /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -14496,6 +14580,10 @@ export type WebhookList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * Only there if `q` did not look at the names and notes of all items.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -14605,6 +14693,14 @@ export type ListDeploymentsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'deployment_id' | '-deployment_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'environment' | '-environment' | 'artifact_id' | '-artifact_id' | 'activated_at' | '-activated_at' | 'retired_at' | '-retired_at' | 'status' | '-status';
+        /**
+         * Part of an ID or of another short text of an item, in any case.
+         */
+        q?: string;
         /**
          * A name such as `production` or `staging`; each has its own deployment.
          */
@@ -16483,6 +16579,14 @@ export type ListBatchesData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'batch_id' | '-batch_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'operation' | '-operation' | 'status' | '-status' | 'documents' | '-documents' | 'accepted_at' | '-accepted_at' | 'started_at' | '-started_at' | 'finished_at' | '-finished_at' | 'pages_done' | '-pages_done' | 'credits_used' | '-credits_used';
+        /**
+         * Part of an ID or of another short text of an item, in any case.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -16903,6 +17007,14 @@ export type ListEvaluationRunsData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'run_id' | '-run_id' | 'set_id' | '-set_id' | 'set_version' | '-set_version' | 'config_id' | '-config_id' | 'artifact_id' | '-artifact_id' | 'mode' | '-mode' | 'documents' | '-documents' | 'accepted_at' | '-accepted_at' | 'scored_at' | '-scored_at' | 'status' | '-status' | 'pages' | '-pages' | 'started_at' | '-started_at' | 'finished_at' | '-finished_at' | 'credits_used' | '-credits_used';
+        /**
+         * Part of an ID or of another short text of an item, in any case.
+         */
+        q?: string;
+        /**
          * ID of the set of examples, `set_…`.
          */
         set_id?: string;
@@ -17107,6 +17219,14 @@ export type ListEvaluationSetsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'set_id' | '-set_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'version' | '-version' | 'documents' | '-documents' | 'created_at' | '-created_at' | 'published_at' | '-published_at';
+        /**
+         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -17588,6 +17708,14 @@ export type ListTrainingJobsData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'job_id' | '-job_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'status' | '-status' | 'artifact_id' | '-artifact_id' | 'problem_code' | '-problem_code' | 'credits_charged' | '-credits_charged' | 'created_at' | '-created_at' | 'started_at' | '-started_at' | 'finished_at' | '-finished_at' | 'credits_held' | '-credits_held';
+        /**
+         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * Only jobs in this state.
          */
         status?: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
@@ -17800,6 +17928,14 @@ export type ListWebhooksData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'webhook_id' | '-webhook_id' | 'enabled' | '-enabled' | 'disabled_reason' | '-disabled_reason' | 'failing_since' | '-failing_since' | 'low_balance_credits' | '-low_balance_credits' | 'created_at' | '-created_at' | 'updated_at' | '-updated_at';
+        /**
+         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -19606,6 +19742,14 @@ export type GetCostsByDocumentData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'document_id' | '-document_id' | 'tenant_id' | '-tenant_id' | 'task_id' | '-task_id' | 'last_used_at' | '-last_used_at' | 'operations' | '-operations' | 'pages' | '-pages' | 'credits' | '-credits';
+        /**
+         * Part of an ID or of another short text of an item, in any case.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -19896,6 +20040,14 @@ export type GetDeferredRevenueData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'tenant_id' | '-tenant_id' | 'lot_id' | '-lot_id' | 'currency' | '-currency' | 'kind' | '-kind' | 'lots' | '-lots' | 'credits_left' | '-credits_left' | 'paid_usd' | '-paid_usd' | 'recognised_usd' | '-recognised_usd' | 'deferred_usd' | '-deferred_usd';
+        /**
+         * Part of an ID or of another short text of an item, in any case.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -22772,6 +22924,14 @@ export type ListApiKeysData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'key_id' | '-key_id' | 'prefix' | '-prefix' | 'role' | '-role' | 'created_at' | '-created_at' | 'expires_at' | '-expires_at' | 'revoked_at' | '-revoked_at';
+        /**
+         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -22861,6 +23021,14 @@ export type ListArtifactsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'artifact_id' | '-artifact_id' | 'job_id' | '-job_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'bytes' | '-bytes' | 'created_at' | '-created_at';
+        /**
+         * Part of an ID or of another short text of an item, in any case.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -23213,6 +23381,14 @@ export type ListConfigsData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'config_id' | '-config_id' | 'version' | '-version' | 'mode' | '-mode' | 'artifact_id' | '-artifact_id' | 'published_at' | '-published_at';
+        /**
+         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -23422,6 +23598,14 @@ export type ListDocumentsData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'document_id' | '-document_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'mime_type' | '-mime_type' | 'bytes' | '-bytes' | 'pages' | '-pages' | 'source' | '-source' | 'created_at' | '-created_at' | 'removed_at' | '-removed_at' | 'erased_at' | '-erased_at';
+        /**
+         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -23586,6 +23770,14 @@ export type ListGrantsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'grant_id' | '-grant_id' | 'kind' | '-kind' | 'credits' | '-credits' | 'bonus_credits' | '-bonus_credits' | 'currency' | '-currency' | 'provider' | '-provider' | 'gross_amount_minor' | '-gross_amount_minor' | 'vat_amount_minor' | '-vat_amount_minor' | 'provider_fee_minor' | '-provider_fee_minor' | 'net_amount_minor' | '-net_amount_minor' | 'refunded_credits' | '-refunded_credits' | 'refunded_amount_minor' | '-refunded_amount_minor' | 'provider_txn_id' | '-provider_txn_id' | 'dispute_status' | '-dispute_status' | 'occurred_at' | '-occurred_at' | 'created_at' | '-created_at';
+        /**
+         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -23837,6 +24029,14 @@ export type ListOperationsData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'operation_id' | '-operation_id' | 'document_id' | '-document_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'pages' | '-pages' | 'operation' | '-operation' | 'status' | '-status' | 'problem_code' | '-problem_code' | 'credits_used' | '-credits_used' | 'accepted_at' | '-accepted_at' | 'started_at' | '-started_at' | 'finished_at' | '-finished_at';
+        /**
+         * Part of an ID or of another short text of an item, in any case.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -23943,6 +24143,14 @@ export type ListPaymentsData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'tenant_id' | '-tenant_id' | 'grant_id' | '-grant_id' | 'kind' | '-kind' | 'credits' | '-credits' | 'currency' | '-currency' | 'provider' | '-provider' | 'gross_amount_minor' | '-gross_amount_minor' | 'vat_amount_minor' | '-vat_amount_minor' | 'provider_fee_minor' | '-provider_fee_minor' | 'net_amount_minor' | '-net_amount_minor' | 'dispute_fee_minor' | '-dispute_fee_minor' | 'payout_id' | '-payout_id' | 'tax_rate' | '-tax_rate' | 'tax_country' | '-tax_country' | 'provider_txn_id' | '-provider_txn_id' | 'occurred_at' | '-occurred_at' | 'created_at' | '-created_at' | 'booked_at' | '-booked_at';
+        /**
+         * Part of an ID or of another short text of an item, in any case.
+         */
+        q?: string;
+        /**
          * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
          */
         time_zone?: string;
@@ -24028,6 +24236,14 @@ export type ListReviewsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'review_id' | '-review_id' | 'operation_id' | '-operation_id' | 'generation' | '-generation' | 'opened_at' | '-opened_at' | 'decided_at' | '-decided_at' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'document_id' | '-document_id' | 'pages' | '-pages' | 'status' | '-status' | 'expires_at' | '-expires_at';
+        /**
+         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -24241,6 +24457,14 @@ export type ListTenantLedgerData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'id' | '-id' | 'kind' | '-kind' | 'operation' | '-operation' | 'category' | '-category' | 'extraction_mode' | '-extraction_mode' | 'billing_type' | '-billing_type' | 'pages' | '-pages' | 'free_pages' | '-free_pages' | 'credits_per_page' | '-credits_per_page' | 'credits_delta' | '-credits_delta' | 'balance_after' | '-balance_after' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'document_id' | '-document_id' | 'job_id' | '-job_id' | 'api_key_id' | '-api_key_id' | 'created_at' | '-created_at';
+        /**
+         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         from_date?: string;
@@ -24335,6 +24559,14 @@ export type ListTenantsData = {
          */
         cursor?: string;
         /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'tenant_id' | '-tenant_id' | 'plan' | '-plan' | 'balance_credits' | '-balance_credits' | 'held_credits' | '-held_credits' | 'total_credits_purchased' | '-total_credits_purchased' | 'total_credits_used' | '-total_credits_used' | 'free_pages_remaining' | '-free_pages_remaining' | 'created_at' | '-created_at' | 'last_activity_at' | '-last_activity_at' | 'last_used_at' | '-last_used_at';
+        /**
+         * Part of an ID or of another short text of an item, in any case.
+         */
+        q?: string;
+        /**
          * A part of the tenant's ID.
          */
         search?: string;
@@ -24417,6 +24649,14 @@ export type ListUsageData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'id' | '-id' | 'kind' | '-kind' | 'operation' | '-operation' | 'category' | '-category' | 'extraction_mode' | '-extraction_mode' | 'billing_type' | '-billing_type' | 'pages' | '-pages' | 'free_pages' | '-free_pages' | 'credits_per_page' | '-credits_per_page' | 'credits_delta' | '-credits_delta' | 'balance_after' | '-balance_after' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'document_id' | '-document_id' | 'job_id' | '-job_id' | 'api_key_id' | '-api_key_id' | 'created_at' | '-created_at';
+        /**
+         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         */
+        q?: string;
         /**
          * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
@@ -24524,6 +24764,14 @@ export type ListWebhookDeliveriesData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         */
+        sort?: 'delivery_id' | '-delivery_id' | 'event' | '-event' | 'status' | '-status' | 'attempts' | '-attempts' | 'response_status' | '-response_status' | 'created_at' | '-created_at' | 'last_attempt_at' | '-last_attempt_at' | 'delivered_at' | '-delivered_at';
+        /**
+         * Part of an ID or of another short text of an item, in any case.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
