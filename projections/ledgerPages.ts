@@ -60,6 +60,7 @@ export interface LedgerQuery extends Page {
   /** RFC 3339 UTC with milliseconds, inclusive. */
   readonly to?: string | undefined;
   readonly operation?: string | undefined;
+  readonly category?: string | undefined;
   /** All kinds by default. */
   readonly kinds?: readonly LedgerKind[] | undefined;
 }
@@ -239,16 +240,16 @@ const ANY_ORDER = {
   },
 };
 
-/** A page in another order than that of the log, or of the postings that a search finds: all of them are read. */
+/** A page in another order than that of the log, or of the postings that a search or a category leaves: all are read. */
 const inAnyOrder = <Row>(toRow: (row: SqlRow) => Row) =>
   paging(
     {
       ...NEWEST_POSTING_FIRST,
       ...ANY_ORDER,
       columns: ITEM,
-      chosen: `from read.ledger l where ${MATCHES} and ${IN_RANGE}`,
+      chosen: `from read.ledger l where ${MATCHES} and ${IN_RANGE} and ($6::text is null or category = $6)`,
     },
-    filterOf,
+    (query: LedgerQuery) => [...filterOf(query), query.category ?? null],
     toRow,
   );
 
@@ -258,7 +259,7 @@ const ledgerPages =
   (sql: SqlTx, texts?: TextsOf) => {
     const anyOrder = inAnyOrder(toRow)(sql, texts);
     return (query: LedgerQuery): Promise<RowPage<Row>> => {
-      if (query.sort !== undefined || query.q !== undefined) return anyOrder(query);
+      if ([query.sort, query.q, query.category].some((one) => one !== undefined)) return anyOrder(query);
       return walked(NEWEST_POSTING_FIRST, query, {
         find: async ({ limit, place }) => {
           const asked = { query: { ...query, limit }, place };

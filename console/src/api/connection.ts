@@ -87,12 +87,38 @@ type Answer<Name extends keyof Api> = Awaited<ReturnType<Api[Name]>>;
 interface AnyPage {
   readonly items: readonly unknown[];
   readonly total: number;
+  readonly total_is_at_least?: true;
   readonly next_cursor: string | null;
 }
 /** The calls that answer with a page of a list. */
 type ListName = { [Name in keyof Api]: Answer<Name> extends AnyPage ? Name : never }[keyof Api];
 type ItemOf<Name extends ListName> = Extract<Answer<Name>, AnyPage>['items'][number];
 type ListInput<Name extends ListName> = NonNullable<Parameters<Api[Name]>[0]>;
+type QueryOf<Input> = Input extends { readonly query?: infer Query } ? NonNullable<Query> : never;
+/** The members that the service sorts a list by. */
+type SortOf<Name extends ListName> =
+  QueryOf<ListInput<Name>> extends { readonly sort?: infer Sort }
+    ? Extract<Exclude<Sort, `-${string}`>, string>
+    : never;
+
+/** The order and the rows of a list that a person wants to see. */
+export interface Wanted {
+  /** Text that the rows have; empty: all rows. */
+  readonly q: string;
+  /** The column to sort by; undefined: the order of the list. */
+  readonly sort: { readonly id: string; readonly desc: boolean } | undefined;
+}
+
+const ALL: Wanted = { q: '', sort: undefined };
+
+/** A list that the service sorts and searches. */
+interface Asking {
+  /** As the rows that are shown were asked for, or are being asked for. */
+  readonly wanted: Wanted;
+  readonly ask: (wanted: Wanted) => void;
+  /** IDs of the columns that it can be sorted by. */
+  readonly sorts: readonly string[];
+}
 
 /** A list as far as it was loaded. */
 export interface Pages<Item, First = unknown> {
@@ -101,13 +127,19 @@ export interface Pages<Item, First = unknown> {
   /** The answer with the first page; sums in it are of the whole list. */
   readonly first: First | undefined;
   readonly total: number | undefined;
+  /** There may be more than `total`. */
+  readonly isAtLeast: boolean;
+  /** undefined: the service knows one order of it, and does not search it. */
+  readonly asking: Asking | undefined;
+  /** The rows are still those of what was asked for before. */
+  readonly isChanging: boolean;
   readonly error: unknown;
   readonly again: () => void;
   /** undefined: all of it is there. */
   readonly more: (() => void) | undefined;
   readonly isLoadingMore: boolean;
-  /** All of it, whole, as the service writes it for spreadsheets. */
-  readonly csv: () => Promise<Blob>;
+  /** Every row that is asked for, loaded or not, as the service writes it for spreadsheets. */
+  readonly csv: (() => Promise<Blob>) | undefined;
 }
 
 const PAGE = 200;
@@ -138,17 +170,32 @@ export const csvOf = <Name extends Named>(name: Name, input: NonNullable<InputOf
   return fileOf(name, { ...input, query: { ...query, bom: true } }, 'text/csv');
 };
 
+interface PagesOptions<Name extends ListName> {
+  readonly refetchInterval?: number | false;
+  /** The member that each column is sorted by, by the column's ID; left out: the list is as the service has it. */
+  readonly sorts?: Readonly<Record<string, SortOf<Name>>>;
+}
+
+const asQuery = ({ q, sort }: Wanted, sorts: Readonly<Record<string, string>>): object => {
+  const by = sort && sorts[sort.id];
+  return {
+    ...(q !== '' && { q }),
+    ...(by !== undefined && { sort: sort?.desc === true ? `-${by}` : by }),
+  };
+};
+
 /** Reads a list page by page: `usePages('listUsage', { path: { tenant_id } })`. Filters belong in its input. */
 export const usePages = <Name extends ListName>(
   name: Name,
   input: ListInput<Name>,
-  options: { readonly refetchInterval?: number | false } = {},
+  { refetchInterval = false, sorts }: PagesOptions<Name> = {},
 ): Pages<ItemOf<Name>, Answer<Name>> => {
-  const { refetchInterval = false } = options;
   const call = api[name] as (input: unknown, options: unknown) => Promise<AnyPage>;
-  const { query = {} }: { readonly query?: object } = input;
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: [name, input, 'pages'],
+  const [wanted, ask] = useState(ALL);
+  const { query: given = {} }: { readonly query?: object } = input;
+  const query = { ...given, ...asQuery(wanted, sorts ?? {}) };
+  const read = useInfiniteQuery({
+    queryKey: [name, { ...input, query }, 'pages'],
     initialPageParam: undefined as string | undefined,
     queryFn: async (read) => {
       const { signal, pageParam } = read;
@@ -160,15 +207,19 @@ export const usePages = <Name extends ListName>(
     placeholderData: keepPreviousData,
     refetchInterval,
   });
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = read;
   return {
     items: data?.pages.flatMap(({ items }) => items as readonly ItemOf<Name>[]),
     first: data?.pages[0] as Answer<Name> | undefined,
     total: data?.pages.at(-1)?.total,
+    isAtLeast: data?.pages[0]?.total_is_at_least === true,
+    asking: sorts && { wanted, ask, sorts: Object.keys(sorts) },
+    isChanging: isPlaceholderData,
     error,
     again: () => void refetch(),
     more: hasNextPage ? () => void fetchNextPage() : undefined,
     isLoadingMore: isFetchingNextPage,
-    csv: () => csvOf(name, input as NonNullable<InputOf<Name>>),
+    csv: () => csvOf(name, { ...input, query } as NonNullable<InputOf<Name>>),
   };
 };
 

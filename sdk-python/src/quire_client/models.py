@@ -231,9 +231,10 @@ class AdminTenantLedgerResponse(TypedDict):
     next_cursor: str | None
     """Send it as `cursor` to get the next page; null on the last one."""
     opening_balance_credits: int | None
-    """Balance before the oldest row of the page; null: it has none, or is sorted or searched."""
+    """Balance before the oldest row of the page; null: it has none, or its rows are not in a row.
+    """
     closing_balance_credits: int | None
-    """Balance after the newest row of the page; null: it has none, or is sorted or searched."""
+    """Balance after the newest row of the page; null: it has none, or its rows are not in a row."""
 
 
 class AdminTenantListResponse(TypedDict):

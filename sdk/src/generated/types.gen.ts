@@ -398,11 +398,11 @@ export type AdminTenantLedgerResponse = {
      */
     next_cursor: string | null;
     /**
-     * Balance before the oldest row of the page; null: it has none, or is sorted or searched.
+     * Balance before the oldest row of the page; null: it has none, or its rows are not in a row.
      */
     opening_balance_credits: number | null;
     /**
-     * Balance after the newest row of the page; null: it has none, or is sorted or searched.
+     * Balance after the newest row of the page; null: it has none, or its rows are not in a row.
      */
     closing_balance_credits: number | null;
 };
@@ -24477,6 +24477,10 @@ export type ListTenantLedgerData = {
          */
         operation?: string;
         /**
+         * Category of the operation, as in the items.
+         */
+        category?: string;
+        /**
          * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
          */
         time_zone?: string;
@@ -24669,6 +24673,10 @@ export type ListUsageData = {
          * Count adjustments too.
          */
         include_adjustments?: boolean;
+        /**
+         * Category of the operation, as in the items.
+         */
+        category?: string;
         /**
          * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
          */

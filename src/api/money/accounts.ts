@@ -252,10 +252,10 @@ const tenantLedger = z
     items: z.array(ledgerItem),
     ...pageMembers,
     opening_balance_credits: creditsOut.nullable().meta({
-      description: 'Balance before the oldest row of the page; null: it has none, or is sorted or searched.',
+      description: 'Balance before the oldest row of the page; null: it has none, or its rows are not in a row.',
     }),
     closing_balance_credits: creditsOut.nullable().meta({
-      description: 'Balance after the newest row of the page; null: it has none, or is sorted or searched.',
+      description: 'Balance after the newest row of the page; null: it has none, or its rows are not in a row.',
     }),
   })
   .meta({ id: 'AdminTenantLedgerResponse' });
@@ -289,6 +289,10 @@ const withoutActor = (item: LedgerItem): LedgerItem => {
   return shown;
 };
 
+const categoryIn = plainText(1, 64)
+  .optional()
+  .meta({ description: 'Category of the operation, as in the items.' });
+
 export const listTenantLedger = get(
   '/v1/admin/tenants/{tenant_id}/ledger',
   {
@@ -303,18 +307,20 @@ export const listTenantLedger = get(
       from_date: dayOrTime.optional(),
       to_date: dayOrTime.optional(),
       operation: plainText(1, 64).optional(),
+      category: categoryIn,
     }),
     reply: { status: 200, schema: tenantLedger },
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },
   async (request, { queries }) => {
-    const { from_date, to_date, operation } = request.query;
+    const { from_date, to_date, operation, category } = request.query;
     const { tenant_id } = request.params;
-    const page = { ...pageIn(request.query), tenant_id, from: from_date, to: to_date, operation };
+    const asked = { tenant_id, from: from_date, to: to_date, operation, category };
+    const page = { ...pageIn(request.query), ...asked };
     const found = await queries.ledgerOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
-    const isRun = page.sort === undefined && page.q === undefined;
+    const isRun = [page.sort, page.q, category].every((one) => one === undefined);
     const [newest, oldest] = isRun ? [found.items[0], found.items.at(-1)] : [];
     return {
       items: request.caller.role === 'admin' ? [...found.items] : found.items.map(withoutActor),
@@ -431,15 +437,17 @@ export const listUsage = get(
       start: dayOrTime.optional(),
       end: dayOrTime.optional(),
       include_adjustments: booleanText.default(false),
+      category: categoryIn,
     }),
     reply: { status: 200, schema: usageHistory },
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },
   async (request, { queries }) => {
-    const { start, end, include_adjustments } = request.query;
+    const { start, end, include_adjustments, category } = request.query;
     const { tenant_id } = request.params;
-    const page = { ...pageIn(request.query), tenant_id, include_adjustments, from: start, to: end };
+    const asked = { tenant_id, include_adjustments, from: start, to: end, category };
+    const page = { ...pageIn(request.query), ...asked };
     const found = await queries.usageOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
     const items = found.items.map((item) => ({

@@ -43,10 +43,12 @@ const COLUMNS: readonly Column<ReviewItem>[] = [
   },
 ];
 
+const SORTS = { status: 'status', pages: 'pages', opened: 'opened_at' } as const;
+
 function ReviewList() {
   const go = useGo();
   const { tenantId = '' } = useActing();
-  const list = usePages('listReviews', { query: { tenant_id: tenantId } });
+  const list = usePages('listReviews', { query: { tenant_id: tenantId } }, { sorts: SORTS });
   return (
     <>
       <ProblemNote error={list.error} onRetry={list.again} />
@@ -54,13 +56,9 @@ function ReviewList() {
         <DataTable
           label={texts.all}
           columns={COLUMNS}
-          items={list.items}
+          list={list}
           idOf={({ review_id }) => review_id}
           onOpen={(item) => go(pathOf(item))}
-          onMore={list.more}
-          csv={list.csv}
-          total={list.total}
-          isLoadingMore={list.isLoadingMore}
           height={640}
           empty={<Empty title={texts.none.title} say={texts.none.say} />}
         />
