@@ -76,6 +76,7 @@ export const shell = {
     back: 'To the start',
   },
   broken: 'This page stopped working',
+  notLoaded: 'This page is not loaded yet',
   faults: {
     lost: {
       title: 'The service was not reached',
