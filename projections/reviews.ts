@@ -114,6 +114,8 @@ export const reviewsProjector: Projector = {
 interface ReviewsQuery extends Page {
   readonly tenant_id: string;
   readonly status?: string | undefined;
+  /** true: those that somebody decided or rejected; false: those that can be decided. */
+  readonly decided?: boolean | undefined;
   readonly now: string;
 }
 
@@ -130,7 +132,9 @@ const CHOSEN = `from (
     from read.reviews r join read.operations o on o.operation_id = r.operation_id
       left join read.documents d on d.document_id = o.document_id
     where r.tenant_id = $1
-  ) reviews where ($3::text is null or status = $3)`;
+  ) reviews where ($3::text is null or status = $3)
+    and ($4::bool is null
+      or status = any(case when $4 then array['decided', 'rejected'] else array['open', 'leased'] end))`;
 
 /** A tenant's reviews, newest first, and how many there are in all. */
 export const reviewsOfTenant = paging(
@@ -139,7 +143,7 @@ export const reviewsOfTenant = paging(
     chosen: CHOSEN,
     sorts: {
       ...sortsBy(reviews.columns, 'review_id', 'operation_id', 'generation', 'opened_at', 'decided_at'),
-      ...sortsBy({ project_id: 'sorted', task_id: 'sorted', document_id: 'sorted' }, 'project_id', 'task_id'),
+      ...sortsBy({ project_id: 'sorted', task_id: 'sorted' }, 'project_id', 'task_id'),
       ...sortsBy({ document_id: 'sorted', pages: 'int8', status: 'text' }, 'document_id', 'pages', 'status'),
       expires_at: sortBy(reviews.columns, 'kept_until'),
     },
@@ -148,7 +152,7 @@ export const reviewsOfTenant = paging(
       written: ['file_name'],
     },
   },
-  (query: ReviewsQuery) => [query.tenant_id, query.now, query.status ?? null],
+  (query: ReviewsQuery) => [query.tenant_id, query.now, query.status ?? null, query.decided ?? null],
   rowReader({
     ...pick(
       reviews.columns,

@@ -19,6 +19,7 @@ import {
   orAbsent,
   pageFacts,
   pageOf,
+  booleanText,
   listQuery,
   plainText,
   tenantIdText,
@@ -107,6 +108,9 @@ const reviewList = pageOf(reviewItem, 'ReviewList');
 const reviewsQuery = z.object({
   tenant_id: tenantIdText,
   status: z.enum(['open', 'leased', 'decided', 'rejected']).optional(),
+  decided: booleanText
+    .optional()
+    .meta({ description: 'true: decided or rejected ones; false: those that can be decided.' }),
   ...listQuery(reviewsOfTenant),
 });
 

@@ -259,6 +259,34 @@ const rowsInWords = <Item,>({ rows, all, total, isAtLeast, list }: TableRows<Ite
   return isAtLeast ? shell.atLeast(words) : words;
 };
 
+/** The row that was opened in each table, by the table's label, until somebody comes back to it. */
+const opened = new Map<string, { readonly id: string; readonly index: number }>();
+
+interface Place {
+  readonly label: string;
+  readonly ids: readonly string[];
+  readonly goTo: (index: number) => void;
+  readonly focus: () => void;
+}
+
+/**
+ * Who comes back to a table goes on where a row was opened; if it is gone, at the one in its place. Only a focus that
+ * went with the page before is moved.
+ */
+const useComingBack = ({ label, ids, goTo, focus }: Place): void => {
+  const isThere = ids.length > 0;
+  useEffect(() => {
+    const before = opened.get(label);
+    if (!isThere || before === undefined) return;
+    opened.delete(label);
+    if (document.activeElement !== document.body) return;
+    const found = ids.indexOf(before.id);
+    goTo(found < 0 ? before.index : found);
+    focus();
+    // once, with the first rows
+  }, [label, isThere]);
+};
+
 /** So many rows before the end of those that are here, more are loaded. */
 const NEAR_END = 20;
 
@@ -283,6 +311,17 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
     setActive(next);
     virtual.scrollToIndex(next);
   };
+  useComingBack({
+    label,
+    ids: rows.map(idOf),
+    goTo,
+    focus: () => place.current?.focus({ preventScroll: true }),
+  });
+  const openRow = (row: Item, index: number): void => {
+    if (onOpen === undefined) return;
+    opened.set(label, { id: idOf(row), index });
+    onOpen(row);
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target !== event.currentTarget) return;
     const steps: Readonly<Record<string, number>> = {
@@ -302,7 +341,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
     if (event.key !== 'Enter' || row === undefined) return;
     // what opens may take the focus: the same key must not submit it
     event.preventDefault();
-    onOpen?.(row);
+    openRow(row, active);
   };
   const drawn = virtual.getVirtualItems();
   const isNearEnd = (drawn.at(-1)?.index ?? 0) >= rows.length - NEAR_END;
@@ -361,7 +400,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
                   isActive={index === active}
                   onChoose={() => {
                     setActive(index);
-                    onOpen?.(row);
+                    openRow(row, index);
                   }}
                   canOpen={onOpen !== undefined}
                 />

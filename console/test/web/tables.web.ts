@@ -92,6 +92,21 @@ describe('a table', () => {
     expect(await axeFindings(page)).to.deep.equal([]);
   });
 
+  it('has the focus where it was, when one comes back from what was opened in it', async () => {
+    const page = await world.open('/tenants');
+    const grid = page.getByRole('grid', { name: 'All tenants' });
+    await grid.focus();
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+    await page.waitForURL('**/app/tenants/*');
+    await page.getByRole('tab', { name: 'Ledger' }).waitFor();
+    await page.goBack();
+    await page.locator('[role=grid]:focus').waitFor();
+    expect(await grid.getAttribute('aria-activedescendant')).to.equal('All tenants-3');
+    await page.keyboard.press('ArrowDown');
+    expect(await grid.getAttribute('aria-activedescendant')).to.equal('All tenants-4');
+    expect(faults(page)).to.deep.equal([]);
+  });
+
   it('that has all of its rows asks nobody to sort or filter them', async () => {
     await adjust('quiet', 5, 'one');
     for (const reason of ['two', 'three', 'four']) await adjust('quiet', 7, reason);

@@ -24225,6 +24225,10 @@ export type ListReviewsData = {
          */
         status?: 'open' | 'leased' | 'decided' | 'rejected';
         /**
+         * true: decided or rejected ones; false: those that can be decided.
+         */
+        decided?: boolean;
+        /**
          * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;

@@ -2475,6 +2475,7 @@ class AsyncApi:
         *,
         tenant_id: str,
         status: Literal["open", "leased", "decided", "rejected"] | None = None,
+        decided: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
         cursor: str | None = None,
@@ -2516,6 +2517,7 @@ class AsyncApi:
             query={
                 "tenant_id": tenant_id,
                 "status": status,
+                "decided": decided,
                 "limit": limit,
                 "offset": offset,
                 "cursor": cursor,
@@ -4319,6 +4321,7 @@ class AsyncLists:
         *,
         tenant_id: str,
         status: Literal["open", "leased", "decided", "rejected"] | None = None,
+        decided: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
         cursor: str | None = None,
@@ -4357,6 +4360,7 @@ class AsyncLists:
             query={
                 "tenant_id": tenant_id,
                 "status": status,
+                "decided": decided,
                 "limit": limit,
                 "offset": offset,
                 "cursor": cursor,
