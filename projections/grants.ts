@@ -3,13 +3,7 @@ import { type DisputeStatus, disputeStatus } from '../domain/account/messages.ts
 import { negated } from '../domain/kernel/amounts.ts';
 import { isStaleRate, rateAgeDays } from '../domain/fxRates.ts';
 import { bulk, inserting } from './engine/bulk.ts';
-import {
-  only,
-  type ProjectedEvent,
-  type ProjectedEventOf,
-  type SqlRow,
-  tenantOf,
-} from './engine/ports.ts';
+import { only, type ProjectedEvent, type ProjectedEventOf, type SqlRow, tenantOf } from './engine/ports.ts';
 import { finding, listing, paging, type Page } from './engine/query.ts';
 import { sortsBy } from './engine/sorts.ts';
 

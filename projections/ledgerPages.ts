@@ -240,7 +240,7 @@ const ANY_ORDER = {
   },
 };
 
-/** A page in another order than that of the log, or of the postings that a search or a category leaves: all are read. */
+/** A page in another order than that of the log, or of what a search or a category leaves: all postings are read. */
 const inAnyOrder = <Row>(toRow: (row: SqlRow) => Row) =>
   paging(
     {

@@ -124,7 +124,11 @@ const searchedRows = async (
 ): Promise<Chosen> => {
   const { q } = asked;
   if (q === undefined || searched === undefined) return { chosen, values, isPartial: false };
-  const { where, values: added, isPartial } = await searchIn(sql, searched, {
+  const {
+    where,
+    values: added,
+    isPartial,
+  } = await searchIn(sql, searched, {
     search: { q, tenant_id: tenantOf(asked), texts },
     list: { chosen, values, order: orderBy({ order }) },
   });

@@ -27,15 +27,15 @@ export const sortBy = <C extends Columns>(columns: C, name: keyof C & string, al
 export const sortsBy = <C extends Columns>(
   columns: C,
   ...names: readonly (keyof C & string)[]
-): Readonly<Record<string, Sorted>> =>
-  Object.fromEntries(names.map((name) => [name, sortBy(columns, name)]));
+): Readonly<Record<string, Sorted>> => Object.fromEntries(names.map((name) => [name, sortBy(columns, name)]));
 
 const NO_VALUE = { int8: '0', numeric: '0', text: "''" } as const;
 
 /** The order of a list by `sort`, the name of a member, `-` before it: descending. Nothing: the list has its own. */
 export const orderOf = (sorts: Sorts, sort: string | undefined): Listed['order'] => {
-  const isAscending = sort?.startsWith('-') !== true;
-  const sorted = sorts[isAscending ? (sort ?? '') : (sort ?? '').slice(1)];
+  if (sort === undefined) return [];
+  const isAscending = !sort.startsWith('-');
+  const sorted = sorts[isAscending ? sort : sort.slice(1)];
   if (sorted === undefined) return [];
   const { by, as, isNullable } = sorted;
   if (isNullable !== true) return [{ by, as, isAscending }];
@@ -97,9 +97,7 @@ const tokensAmong = async (sql: SqlTx, written: readonly string[], { chosen, val
 const matching = async (tokens: string, q: string, texts: () => ReturnType<TextsOf>): Promise<string[]> => {
   if (tokens === '') return [];
   const part = q.toLowerCase();
-  return [...(await texts())].flatMap(([token, text]) =>
-    text.toLowerCase().includes(part) ? [token] : [],
-  );
+  return [...(await texts())].flatMap(([token, text]) => (text.toLowerCase().includes(part) ? [token] : []));
 };
 
 /** What is searched for, and by whose texts. */

@@ -163,7 +163,10 @@ const apiKeyCreateResponse = z
   .meta({ id: 'ApiKeyCreateResponse' });
 
 /** Without parameters the answer is as before there were pages, up to the most that a page may hold. */
-const apiKeysQuery = z.object({ ...listQuery(apiKeysOfTenant), limit: wholeNumberText(1, 1000).default(1000) });
+const apiKeysQuery = z.object({
+  ...listQuery(apiKeysOfTenant),
+  limit: wholeNumberText(1, 1000).default(1000),
+});
 
 const apiKeyList = z
   .strictObject({

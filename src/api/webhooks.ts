@@ -125,8 +125,6 @@ const webhookParams = z.object({ webhook_id: plainText(1, 128) });
 
 const webhooksQuery = z.object({ tenant_id: tenantIdText, ...listQuery(webhooksOfTenant) });
 
-const webhookList = pageOf(webhookBody, 'WebhookList');
-
 const rotateSecretRequest = z
   .strictObject({
     keep_old_seconds: z
@@ -188,8 +186,6 @@ const deliveryBody = z
     payload: z.record(z.string(), z.unknown()).meta({ description: 'The body that the receiver gets.' }),
   })
   .meta({ id: 'WebhookDelivery' });
-
-const deliveryList = pageOf(deliveryBody, 'WebhookDeliveryList');
 
 type WebhookBody = z.input<typeof webhookBody>;
 type DeliveryBody = z.input<typeof deliveryBody>;
@@ -357,7 +353,7 @@ export const listWebhookDeliveries = get(
     access: 'any',
     params: webhookParams,
     query: deliveriesQuery,
-    reply: { status: 200, schema: deliveryList },
+    reply: { status: 200, schema: pageOf(deliveryBody, 'WebhookDeliveryList') },
     problems: ['webhook_not_found'],
   },
   async (request, deps) => {
@@ -378,7 +374,7 @@ export const listWebhooks = get(
     tenant: 'query',
     serviceActsForAll: true,
     query: webhooksQuery,
-    reply: { status: 200, schema: webhookList },
+    reply: { status: 200, schema: pageOf(webhookBody, 'WebhookList') },
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },

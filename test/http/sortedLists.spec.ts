@@ -62,8 +62,10 @@ describe('lists that are sorted and searched', () => {
     for (const credits of [50_000, 900, 7_000]) await api.sell(tenant, credits);
     for (const [at, reason] of ['Goodwill', 'A mistake', '100% off'].entries())
       await post(`/v1/admin/tenants/${tenant}/adjust-credits`, { credits: 7 - 3 * at, reason });
-    for (const name of ['Warehouse', 'Accounting']) await post('/v1/api-keys', { tenant_id: tenant, role: 'tenant', name });
-    for (const name of ['Invoices', 'Receipts']) await post('/v1/configs', { tenant_id: tenant, name, schema: SCHEMA });
+    for (const name of ['Warehouse', 'Accounting'])
+      await post('/v1/api-keys', { tenant_id: tenant, role: 'tenant', name });
+    for (const name of ['Invoices', 'Receipts'])
+      await post('/v1/configs', { tenant_id: tenant, name, schema: SCHEMA });
     const made = { tenant_id: tenant, url: 'https://example.com/hook', events: ['*'] };
     webhook = String((await post('/v1/webhooks', made))['webhook_id']);
     await extract('Müller invoice.txt', 'Total: 12.50', 'beta');
@@ -79,11 +81,11 @@ describe('lists that are sorted and searched', () => {
   };
   const walk = async (path: string): Promise<readonly Item[]> => {
     const items: Item[] = [];
-    let cursor: unknown = '';
+    let cursor: string | null = '';
     while (cursor !== null) {
-      const { body } = await ask(`${path}&limit=2${cursor === '' ? '' : `&cursor=${String(cursor)}`}`);
+      const { body } = await ask(`${path}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
       items.push(...(body['items'] as readonly Item[]));
-      cursor = body['next_cursor'];
+      cursor = body['next_cursor'] as string | null;
     }
     return items;
   };
@@ -146,17 +148,27 @@ describe('lists that are sorted and searched', () => {
     const documents = `/v1/documents?tenant_id=${tenant}`;
     const all = ['another.txt', 'receipt.txt', 'Müller invoice.txt'];
     expect(await found(documents, 'file_name')).to.deep.equal(all);
-    expect(await found(`${documents}&q=${encodeURIComponent('MÜLLER')}`, 'file_name')).to.deep.equal([all[2]]);
-    expect(await found(`${documents}&q=.txt&sort=project_id`, 'file_name')).to.deep.equal([all[1], all[0], all[2]]);
+    expect(await found(`${documents}&q=${encodeURIComponent('MÜLLER')}`, 'file_name')).to.deep.equal([
+      all[2],
+    ]);
+    expect(await found(`${documents}&q=.txt&sort=project_id`, 'file_name')).to.deep.equal([
+      all[1],
+      all[0],
+      all[2],
+    ]);
     expect(await found(`${documents}&q=quire:text`, 'file_name')).to.deep.equal([]);
     expect(await found(`/v1/api-keys/${tenant}?q=account`, 'name')).to.deep.equal(['Accounting']);
     expect(await found(`/v1/configs?tenant_id=${tenant}&q=RECEIPT`, 'name')).to.deep.equal(['Receipts']);
-    expect(await found(`/v1/webhooks?tenant_id=${tenant}&q=EXAMPLE.com`, 'webhook_id')).to.deep.equal([webhook]);
+    expect(await found(`/v1/webhooks?tenant_id=${tenant}&q=EXAMPLE.com`, 'webhook_id')).to.deep.equal([
+      webhook,
+    ]);
     const ledger = `/v1/admin/tenants/${tenant}/ledger`;
     expect(await found(`${ledger}?q=mistake`, 'reason')).to.deep.equal(['A mistake']);
     // `%` and `_` are no wildcards.
     expect(await found(`${ledger}?q=${encodeURIComponent('0% o')}`, 'reason')).to.deep.equal(['100% off']);
-    expect(await found(`${ledger}?q=_`, 'kind')).to.include('usage').and.not.deep.equal([]);
+    expect(await found(`${ledger}?q=_`, 'kind'))
+      .to.include('usage')
+      .and.not.deep.equal([]);
     expect(await found(`${ledger}?q=${encodeURIComponent('%%%')}`, 'id')).to.deep.equal([]);
   });
 

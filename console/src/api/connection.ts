@@ -6,7 +6,7 @@ import {
   useInfiniteQuery,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { CALLS } from '../../../sdk/src/generated/calls.gen.ts';
 import { errorOf } from '../../../sdk/src/problemError.ts';
 import { bodyOf, urlOf } from '../../../sdk/src/send.ts';
@@ -184,6 +184,29 @@ const asQuery = ({ q, sort }: Wanted, sorts: Readonly<Record<string, string>>): 
   };
 };
 
+/** The query of a list with what a person wants to see of it; `sorts` is the same object at each drawing. */
+const useWanted = (given: object, sorts: Readonly<Record<string, string>> | undefined) => {
+  const [wanted, ask] = useState(ALL);
+  const asking = useMemo(() => sorts && { wanted, ask, sorts: Object.keys(sorts) }, [wanted, sorts]);
+  return { asking, query: { ...given, ...asQuery(wanted, sorts ?? {}) } };
+};
+
+interface Loaded {
+  readonly pages: readonly AnyPage[];
+}
+
+/** The rows of all pages that are there: the same array until a page comes, so that a table looks through it once. */
+const useLoaded = (data: Loaded | undefined) =>
+  useMemo(() => {
+    const [first] = data?.pages ?? [];
+    return {
+      items: data?.pages.flatMap(({ items }) => items),
+      first,
+      total: data?.pages.at(-1)?.total,
+      isAtLeast: first?.total_is_at_least === true,
+    };
+  }, [data]);
+
 /** Reads a list page by page: `usePages('listUsage', { path: { tenant_id } })`. Filters belong in its input. */
 export const usePages = <Name extends ListName>(
   name: Name,
@@ -191,35 +214,33 @@ export const usePages = <Name extends ListName>(
   { refetchInterval = false, sorts }: PagesOptions<Name> = {},
 ): Pages<ItemOf<Name>, Answer<Name>> => {
   const call = api[name] as (input: unknown, options: unknown) => Promise<AnyPage>;
-  const [wanted, ask] = useState(ALL);
   const { query: given = {} }: { readonly query?: object } = input;
-  const query = { ...given, ...asQuery(wanted, sorts ?? {}) };
+  const { asking, query } = useWanted(given, sorts);
   const read = useInfiniteQuery({
     queryKey: [name, { ...input, query }, 'pages'],
     initialPageParam: undefined as string | undefined,
-    queryFn: async (read) => {
-      const { signal, pageParam } = read;
+    queryFn: async (asked) => {
+      const { signal, pageParam } = asked;
       const page = await call({ ...input, query: { ...query, limit: PAGE, cursor: pageParam } }, { signal });
-      readAgainIfLate(read);
+      readAgainIfLate(asked);
       return page;
     },
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     placeholderData: keepPreviousData,
     refetchInterval,
   });
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = read;
+  const { items, first, ...loaded } = useLoaded(read.data);
   return {
-    items: data?.pages.flatMap(({ items }) => items as readonly ItemOf<Name>[]),
-    first: data?.pages[0] as Answer<Name> | undefined,
-    total: data?.pages.at(-1)?.total,
-    isAtLeast: data?.pages[0]?.total_is_at_least === true,
-    asking: sorts && { wanted, ask, sorts: Object.keys(sorts) },
-    isChanging: isPlaceholderData,
-    error,
-    again: () => void refetch(),
-    more: hasNextPage ? () => void fetchNextPage() : undefined,
-    isLoadingMore: isFetchingNextPage,
-    csv: () => csvOf(name, { ...input, query } as NonNullable<InputOf<Name>>),
+    ...loaded,
+    items: items as readonly ItemOf<Name>[] | undefined,
+    first: first as Answer<Name> | undefined,
+    asking,
+    isChanging: read.isPlaceholderData,
+    error: read.error,
+    again: () => void read.refetch(),
+    more: read.hasNextPage ? () => void read.fetchNextPage() : undefined,
+    isLoadingMore: read.isFetchingNextPage,
+    csv: () => csvOf(name, { ...input, query }),
   };
 };
 

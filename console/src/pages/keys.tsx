@@ -193,12 +193,7 @@ interface KeyTableProps extends KeyActions {
 /** The keys of a tenant with what can be done to each. */
 function KeyTable({ list, ...actions }: KeyTableProps) {
   return (
-    <DataTable
-      label={texts.list}
-      columns={columnsOf(actions)}
-      list={list}
-      idOf={({ key_id }) => key_id}
-    />
+    <DataTable label={texts.list} columns={columnsOf(actions)} list={list} idOf={({ key_id }) => key_id} />
   );
 }
 

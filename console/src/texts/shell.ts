@@ -101,8 +101,7 @@ export const shell = {
     `${shown.toLocaleString('en')} of ${total.toLocaleString('en')} rows`,
   firstRows: (shown: number, total: number) =>
     `1–${shown.toLocaleString('en')} of ${total.toLocaleString('en')} rows`,
-  rowsSoFar: (shown: number) =>
-    `${shown.toLocaleString('en')} ${shown === 1 ? 'row' : 'rows'} so far`,
+  rowsSoFar: (shown: number) => `${shown.toLocaleString('en')} ${shown === 1 ? 'row' : 'rows'} so far`,
   atLeast: (rows: string) => `at least ${rows}`,
   noMatch: 'No row has this text.',
   saved: (file: string, rows: number) =>

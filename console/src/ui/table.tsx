@@ -14,6 +14,7 @@ import { classes, CONTROL } from './style.ts';
 import { shell } from '../texts/shell.ts';
 import { Button } from './button.tsx';
 import { Empty, ProblemNote, Skeleton } from './states.tsx';
+import type { Pages } from '../api/connection.ts';
 import { BOM, csvOf } from './csv.ts';
 import { type FileToSave, useSaving } from './download.tsx';
 import { type Column, type Rows, type TableRows, useTableRows } from './tableRows.ts';
@@ -199,6 +200,9 @@ const widthsOf = <Item,>(columns: readonly Column<Item>[], whole: ReadonlyMap<nu
   };
 };
 
+/** Characters that the service takes to search for. */
+const FILTER_MAX = 200;
+
 interface TableBarProps {
   readonly label: string;
   readonly filter: string;
@@ -220,6 +224,7 @@ function TableBar({ label, filter, onFilter, hasFilter, rows, onSave, isSaving, 
           placeholder={shell.filter}
           value={filter}
           onChange={({ target }) => onFilter(target.value)}
+          maxLength={FILTER_MAX}
           className={`${CONTROL} max-w-60 flex-1 basis-32`}
         />
       )}
@@ -252,54 +257,85 @@ const fileToSave = <Item,>(
 };
 
 /** How many rows there are, and how many of them are here. */
-const rowsInWords = <Item,>({ rows, all, total, isAtLeast, list }: TableRows<Item>): string => {
+const rowsInWords = <Item,>({ rows, all, total, list }: TableRows<Item>): string => {
   if (rows.length < all) return shell.rowsOf(rows.length, all);
   if (list?.more !== undefined && list.total === undefined) return shell.rowsSoFar(all);
   const words = total > all ? shell.firstRows(all, total) : shell.rows(total);
-  return isAtLeast ? shell.atLeast(words) : words;
+  return list?.isAtLeast === true ? shell.atLeast(words) : words;
 };
 
 /** The row that was opened in each table, by the table's label, until somebody comes back to it. */
 const opened = new Map<string, { readonly id: string; readonly index: number }>();
 
-interface Place {
+interface Place<Item> {
   readonly label: string;
-  readonly ids: readonly string[];
+  readonly rows: readonly Item[];
+  readonly idOf: (item: Item) => string;
   readonly goTo: (index: number) => void;
-  readonly focus: () => void;
 }
 
 /**
  * Who comes back to a table goes on where a row was opened; if it is gone, at the one in its place. Only a focus that
  * went with the page before is moved.
  */
-const useComingBack = ({ label, ids, goTo, focus }: Place): void => {
-  const isThere = ids.length > 0;
+const useComingBack = <Item,>(grid: RefObject<HTMLElement | null>, at: Place<Item>): void => {
+  const { label } = at;
+  const isThere = at.rows.length > 0;
   useEffect(() => {
     const before = opened.get(label);
     if (!isThere || before === undefined) return;
     opened.delete(label);
     if (document.activeElement !== document.body) return;
-    const found = ids.indexOf(before.id);
-    goTo(found < 0 ? before.index : found);
-    focus();
+    const found = at.rows.findIndex((row) => at.idOf(row) === before.id);
+    at.goTo(found < 0 ? before.index : found);
+    grid.current?.focus({ preventScroll: true });
     // once, with the first rows
+    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [label, isThere]);
 };
 
 /** So many rows before the end of those that are here, more are loaded. */
 const NEAR_END = 20;
 
-/**
- * Rows of any number: only those in sight are drawn. Arrow keys, Page Up and Down, Home and End move between them,
- * Enter opens one. A list that is here as a whole is sorted and filtered here, of any other the service does it.
- */
-export function DataTable<Item>(props: DataTableProps<Item>) {
-  const { label, columns, idOf, onOpen, empty, actions, height = 480 } = props;
+/** Loads the next page of a list as its end comes into sight. */
+const useLoadingNearEnd = (list: Pages<unknown> | undefined, rows: number, lastDrawn: number): void => {
+  const isDue = list?.isLoadingMore === false && rows > NEAR_END && lastDrawn >= rows - NEAR_END;
+  const more = list?.more;
+  const latest = useRef(more);
+  useEffect(() => {
+    latest.current = more;
+  });
+  const hasMore = more !== undefined;
+  useEffect(() => {
+    if (isDue && hasMore) latest.current?.();
+  }, [isDue, hasMore, rows]);
+};
+
+interface GridProps<Item> extends Pick<
+  DataTableProps<Item>,
+  'label' | 'columns' | 'idOf' | 'onOpen' | 'height'
+> {
+  readonly table: TableRows<Item>;
+}
+
+/** Where each key leads from a row; left out: nowhere. */
+const stepOf = (key: string, active: number, rows: number): number | undefined => {
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: active + 1,
+    ArrowUp: active - 1,
+    PageDown: active + 10,
+    PageUp: active - 10,
+    Home: 0,
+    End: rows - 1,
+  };
+  return steps[key];
+};
+
+/** Head and rows, with the row that the keyboard is at. */
+function Grid<Item>({ label, columns, idOf, onOpen, height = 480, table }: GridProps<Item>) {
   const [active, setActive] = useState(0);
   const place = useRef<HTMLDivElement>(null);
-  const table = useTableRows(props);
-  const { rows, list } = table;
+  const { rows, list, all, total } = table;
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => place.current,
@@ -311,28 +347,16 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
     setActive(next);
     virtual.scrollToIndex(next);
   };
-  useComingBack({
-    label,
-    ids: rows.map(idOf),
-    goTo,
-    focus: () => place.current?.focus({ preventScroll: true }),
-  });
+  useComingBack(place, { label, rows, idOf, goTo });
   const openRow = (row: Item, index: number): void => {
+    setActive(index);
     if (onOpen === undefined) return;
     opened.set(label, { id: idOf(row), index });
     onOpen(row);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target !== event.currentTarget) return;
-    const steps: Readonly<Record<string, number>> = {
-      ArrowDown: active + 1,
-      ArrowUp: active - 1,
-      PageDown: active + 10,
-      PageUp: active - 10,
-      Home: 0,
-      End: rows.length - 1,
-    };
-    const step = steps[event.key];
+    const step = stepOf(event.key, active, rows.length);
     if (step !== undefined) {
       event.preventDefault();
       goTo(step);
@@ -344,13 +368,59 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
     openRow(row, active);
   };
   const drawn = virtual.getVirtualItems();
-  const isNearEnd = (drawn.at(-1)?.index ?? 0) >= rows.length - NEAR_END;
-  const more = list?.isLoadingMore === true ? undefined : list?.more;
-  useEffect(() => {
-    if (isNearEnd && rows.length > NEAR_END) more?.();
-    // the function is another one at each drawing
-  }, [isNearEnd, rows.length, more === undefined]);
+  useLoadingNearEnd(list, rows.length, drawn.at(-1)?.index ?? 0);
   const { template, minWidth } = widthsOf(columns, useWholeWidths(place, rows, drawn));
+  return (
+    <div
+      ref={place}
+      role="grid"
+      tabIndex={0}
+      aria-label={label}
+      aria-rowcount={(rows.length < all ? rows.length : total) + 1}
+      aria-busy={list?.isChanging === true}
+      aria-activedescendant={rows[active] === undefined ? undefined : `${label}-${String(active)}`}
+      onKeyDown={onKeyDown}
+      className="group/grid overflow-auto rounded-lg border border-line bg-surface"
+      style={{ maxHeight: height }}
+    >
+      <div role="none" style={{ minWidth }}>
+        <Head
+          columns={columns}
+          template={template}
+          sorting={table.sorting}
+          canSort={table.canSort}
+          onSort={table.toggleSort}
+        />
+        <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
+          {drawn.map(({ index, start }) => {
+            const row = rows[index];
+            return row === undefined ? null : (
+              <Line
+                key={idOf(row)}
+                id={`${label}-${String(index)}`}
+                columns={columns}
+                item={row}
+                at={{ index, start, template }}
+                isActive={index === active}
+                onChoose={() => openRow(row, index)}
+                canOpen={onOpen !== undefined}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/**
+ * Rows of any number: only those in sight are drawn. Arrow keys, Page Up and Down, Home and End move between them,
+ * Enter opens one. A list that is here as a whole is sorted and filtered here, of any other the service does it.
+ */
+export function DataTable<Item>(props: DataTableProps<Item>) {
+  const { label, columns, idOf, onOpen, height, empty, actions, isSearched } = props;
+  const table = useTableRows(props);
+  const { list } = table;
   const saving = useSaving();
   if (table.items === undefined) return <Skeleton lines={6} className="h-8" />;
   if (table.isEmpty) return <>{empty ?? <Empty title={shell.noRows} />}</>;
@@ -360,56 +430,15 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
         label={label}
         filter={table.filter}
         onFilter={table.setFilter}
-        hasFilter={props.isSearched !== true && table.canFilter}
+        hasFilter={isSearched !== true && table.canFilter}
         rows={rowsInWords(table)}
         isSaving={saving.busy !== undefined}
         onSave={() => saving.save(fileToSave(props, table))}
         actions={actions}
       />
       <ProblemNote error={saving.error} />
-      <div
-        ref={place}
-        role="grid"
-        tabIndex={0}
-        aria-label={label}
-        aria-rowcount={(rows.length < table.all ? rows.length : table.total) + 1}
-        aria-busy={list?.isChanging === true}
-        aria-activedescendant={rows[active] === undefined ? undefined : `${label}-${String(active)}`}
-        onKeyDown={onKeyDown}
-        className="group/grid overflow-auto rounded-lg border border-line bg-surface"
-        style={{ maxHeight: height }}
-      >
-        <div role="none" style={{ minWidth }}>
-          <Head
-            columns={columns}
-            template={template}
-            sorting={table.sorting}
-            canSort={table.canSort}
-            onSort={table.toggleSort}
-          />
-          <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
-            {drawn.map(({ index, start }) => {
-              const row = rows[index];
-              return row === undefined ? null : (
-                <Line
-                  key={idOf(row)}
-                  id={`${label}-${String(index)}`}
-                  columns={columns}
-                  item={row}
-                  at={{ index, start, template }}
-                  isActive={index === active}
-                  onChoose={() => {
-                    setActive(index);
-                    openRow(row, index);
-                  }}
-                  canOpen={onOpen !== undefined}
-                />
-              );
-            })}
-          </div>
-        </div>
-      </div>
-      {rows.length === 0 && <p className="px-3 text-soft">{shell.noMatch}</p>}
+      <Grid {...{ label, columns, idOf, table }} {...(onOpen && { onOpen })} {...(height && { height })} />
+      {table.rows.length === 0 && <p className="px-3 text-soft">{shell.noMatch}</p>}
       {list?.more !== undefined && (
         <Button isBusy={list.isLoadingMore} onClick={list.more} className="self-center">
           {shell.more}

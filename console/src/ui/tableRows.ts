@@ -6,7 +6,7 @@ import {
   type ColumnDef,
   type SortingState,
 } from '@tanstack/react-table';
-import { useEffect, useMemo, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { Pages, Wanted } from '../api/connection.ts';
 
 /** One column: what it is called, the value that it sorts, filters and exports by, and how it is shown. */
@@ -48,18 +48,23 @@ const columnsOf = <Item>(columns: readonly Column<Item>[]): ColumnDef<Item>[] =>
   }));
 
 const isAll = ({ q, sort }: Wanted): boolean => q === '' && sort === undefined;
+const textOf = ({ sort }: Wanted): string => JSON.stringify([sort?.id, sort?.desc]);
 
 /** Has the service sort and search a list of which only a part is here. */
 const useAsked = (asking: Pages<unknown>['asking'], wanted: Wanted, isPart: boolean): void => {
-  const { q, sort } = wanted;
-  const { wanted: asked, ask } = asking ?? {};
+  const now = useRef(wanted);
   useEffect(() => {
-    if (!isPart || ask === undefined || asked === undefined) return undefined;
-    const isSameText = q === asked.q;
-    if (isSameText && sort?.id === asked.sort?.id && sort?.desc === asked.sort?.desc) return undefined;
-    const due = setTimeout(() => ask({ q, sort }), isSameText ? 0 : TYPING_MS);
+    now.current = wanted;
+  });
+  const { q } = wanted;
+  const order = textOf(wanted);
+  useEffect(() => {
+    if (!isPart || asking === undefined) return undefined;
+    const isSameText = q === asking.wanted.q;
+    if (isSameText && order === textOf(asking.wanted)) return undefined;
+    const due = setTimeout(() => asking.ask(now.current), isSameText ? 0 : TYPING_MS);
     return () => clearTimeout(due);
-  }, [q, sort?.id, sort?.desc, isPart, asked, ask]);
+  }, [q, order, isPart, asking]);
 };
 
 /** The rows that a table shows now, and what it can do with them. */
@@ -72,7 +77,6 @@ export interface TableRows<Item> {
   readonly all: number;
   /** Rows that there are, here or not. */
   readonly total: number;
-  readonly isAtLeast: boolean;
   /** There is nothing, whatever one asks for. */
   readonly isEmpty: boolean;
   /** The rows were filtered or sorted here, not by the service. */
@@ -85,17 +89,18 @@ export interface TableRows<Item> {
   readonly toggleSort: (id: string) => void;
 }
 
-/**
- * Rows in the order and by the filter that a person chose. A list that is here as a whole is sorted and filtered here,
- * as soon as a letter is typed. Of a list with more rows the service does it: a part would give wrong answers.
- */
-export const useTableRows = <Item>({ columns, idOf, list, items = list?.items }: Rows<Item>): TableRows<Item> => {
+interface Chosen<Item> {
+  readonly columns: readonly Column<Item>[];
+  readonly idOf: (item: Item) => string;
+  readonly items: readonly Item[] | undefined;
+  /** The service sorts and filters them. */
+  readonly isPart: boolean;
+}
+
+/** The items in the order and by the filter that a person chose. */
+const useChosen = <Item>({ columns, idOf, items, isPart }: Chosen<Item>) => {
   const [sorting, setSorting] = useState<SortingState>([]);
   const [filter, setFilter] = useState('');
-  const asking = list?.asking;
-  const hasMore = list?.more !== undefined;
-  const isPart = hasMore || (asking !== undefined && !isAll(asking.wanted));
-  useAsked(asking, { q: filter.trim(), sort: sorting[0] }, isPart);
   const table = useReactTable<Item>({
     data: useMemo(() => [...(items ?? [])], [items]),
     columns: useMemo(() => columnsOf(columns), [columns]),
@@ -111,16 +116,46 @@ export const useTableRows = <Item>({ columns, idOf, list, items = list?.items }:
     getFilteredRowModel: getFilteredRowModel(),
   });
   const model = table.getRowModel().rows;
-  const all = items?.length ?? 0;
-  return {
-    ...{ list, items, all, filter, setFilter, sorting },
-    rows: useMemo(() => model.map(({ original }) => original), [model]),
-    total: Math.max(all, list?.total ?? 0),
-    isAtLeast: list?.isAtLeast === true,
-    isEmpty: all === 0 && !isPart,
-    isChosenHere: !isPart && (filter !== '' || sorting.length > 0),
-    canFilter: isPart ? asking !== undefined : all > FEW || filter !== '',
-    canSort: (id) => !isPart || asking?.sorts.includes(id) === true,
-    toggleSort: (id) => table.getColumn(id)?.toggleSorting(),
-  };
+  const rows = useMemo(() => model.map(({ original }) => original), [model]);
+  const toggleSort = (id: string): void => table.getColumn(id)?.toggleSorting();
+  return { rows, filter, setFilter, sorting, toggleSort };
+};
+
+/** Whether there are rows that are not here, or those here are what the service found. */
+const isPartOf = ({ more, asking }: Pages<unknown>): boolean =>
+  more !== undefined || (asking !== undefined && !isAll(asking.wanted));
+
+/** What can be done with rows that are all here. */
+const ofWhole = (all: number, { filter, sorting }: { filter: string; sorting: SortingState }) => ({
+  isEmpty: all === 0,
+  isChosenHere: filter !== '' || sorting.length > 0,
+  canFilter: all > FEW || filter !== '',
+  canSort: () => true,
+});
+
+/** What can be done with a part of a list: as much as the service does. */
+const ofPart = ({ asking }: Pages<unknown>) => ({
+  isEmpty: false,
+  isChosenHere: false,
+  canFilter: asking !== undefined,
+  canSort: (id: string): boolean => asking?.sorts.includes(id) === true,
+});
+
+/**
+ * Rows in the order and by the filter that a person chose. A list that is here as a whole is sorted and filtered here,
+ * as soon as a letter is typed. Of a list with more rows the service does it: a part would give wrong answers.
+ */
+export const useTableRows = <Item>({
+  columns,
+  idOf,
+  list,
+  items = list?.items,
+}: Rows<Item>): TableRows<Item> => {
+  const isPart = list !== undefined && isPartOf(list);
+  const chosen = useChosen({ columns, idOf, items, isPart });
+  const { filter, sorting } = chosen;
+  useAsked(list?.asking, { q: filter.trim(), sort: sorting[0] }, isPart);
+  const all = items === undefined ? 0 : items.length;
+  const can = isPart ? ofPart(list) : ofWhole(all, chosen);
+  return { ...chosen, ...can, list, items, all, total: Math.max(all, list?.total ?? 0) };
 };

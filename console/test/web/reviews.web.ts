@@ -74,7 +74,10 @@ describe('the page of a review', () => {
     await page.getByRole('option', { name: 'Decided' }).click();
     await page.getByRole('link', { name: '.pdf' }).first().waitFor();
     await page.getByRole('gridcell', { name: 'Decided' }).first().waitFor();
-    await page.getByRole('gridcell', { name: /^(web|Bea)$/ }).first().waitFor();
+    await page
+      .getByRole('gridcell', { name: /^(web|Bea)$/ })
+      .first()
+      .waitFor();
     expect(faults(page)).to.deep.equal([]);
     await page.context().close();
   };

@@ -17,9 +17,7 @@ describe('a table', () => {
     world.admin.api.adjustCredits({ path: { tenant_id }, body: { credits, reason } });
   const inGroups = async (count: number, work: (at: number) => Promise<unknown>): Promise<void> => {
     for (let from = 0; from < count; from += AT_ONCE)
-      await Promise.all(
-        Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, at) => work(from + at)),
-      );
+      await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, at) => work(from + at)));
   };
 
   before(async () => {

@@ -252,10 +252,12 @@ const tenantLedger = z
     items: z.array(ledgerItem),
     ...pageMembers,
     opening_balance_credits: creditsOut.nullable().meta({
-      description: 'Balance before the oldest row of the page; null: it has none, or its rows are not in a row.',
+      description:
+        'Balance before the oldest row of the page; null: it has none, or its rows are not in a row.',
     }),
     closing_balance_credits: creditsOut.nullable().meta({
-      description: 'Balance after the newest row of the page; null: it has none, or its rows are not in a row.',
+      description:
+        'Balance after the newest row of the page; null: it has none, or its rows are not in a row.',
     }),
   })
   .meta({ id: 'AdminTenantLedgerResponse' });
