@@ -7,6 +7,7 @@ import {
   type ExpectedModel,
   type ExpectedRow,
   type ExpectedSum,
+  type Handlers,
   keptRows,
   noneOf,
 } from './auditedEvent.ts';
@@ -37,9 +38,6 @@ const newRow = (tenant_id: string, at: string): BalanceRow => ({
   last_used_at: null,
 });
 
-/** Facts of sales and disputes that became known later: they move no credits. */
-const FACTS: ReadonlySet<string> = new Set(['SaleDetailsAdded', 'SaleRateBooked', 'DisputeChanged']);
-
 /** Totals of all tenants by event; also what balances at a moment are made of. */
 export const balanceTotals = (emit: Emit = () => undefined) => {
   const rows = keptRows<typeof balances, BalanceRow>(balances, emit);
@@ -54,7 +52,8 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
     row.purchased_credits += credits;
     row.grants_count += 1n;
   };
-  const move = byType<[BalanceRow]>({
+  // Whatever else an account's stream holds (budgets, facts of sales that became known later) moves no credits.
+  const moves: Handlers<[BalanceRow]> = {
     AccountOpened: (_, row) => void (row.plan = 'free'),
     PlanSet: ({ data }, row) => void (row.plan = data.plan),
     CreditsGranted: ({ data }, row) => grant(row, BigInt(data.credits)),
@@ -75,12 +74,13 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
       row.last_used_at = data.created_at;
       close(row, data.hold_id);
     },
-  });
+  };
+  const move = byType<[BalanceRow]>(moves);
   return {
     rows: rows.values,
     apply: (event: AuditedEvent): void => {
       const tenant = accountOf(event.stream);
-      if (tenant === undefined || FACTS.has(event.type)) return;
+      if (tenant === undefined || !Object.hasOwn(moves, event.type)) return;
       const row = rows.at(tenant, () => newRow(tenant, timeOf(event)));
       row.last_activity_at = timeOf(event);
       move(event, row);

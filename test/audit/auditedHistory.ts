@@ -524,6 +524,9 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   await unfinished(parts);
   await api.newKey('late');
   await api.call('get', '/v1/billing/balance/late');
+  // The last event of its account, which moves no credits.
+  const budget = { name: 'Claims', scope: {}, period: 'month', limit_credits: 12_000 };
+  await done(api, '/v1/billing/budgets', { tenant_id: 'late', ...budget });
   await quire.stop();
 };
 

@@ -271,8 +271,14 @@ const appliedTo = (rows: Rows) => {
     CreditsGranted: ({ data }) => void rows.claims.delete(paymentStream(data)),
     CreditsRefunded: ({ data }) => void rows.claims.delete(paymentStream(data)),
     RefundReversed: ({ data }) => void rows.claims.delete(paymentStream(data)),
-    CreditsTransferredOut: ({ data, stream }) =>
-      void rows.transfers.set(data.transfer_id, { ...data, from_tenant_id: tenantIn(stream) }),
+    CreditsTransferredOut: ({ data: { transfer_id, to_tenant_id, credits, created_at }, stream }) =>
+      void rows.transfers.set(transfer_id, {
+        transfer_id,
+        from_tenant_id: tenantIn(stream),
+        to_tenant_id,
+        credits,
+        created_at,
+      }),
     CreditsTransferredIn: ({ data }) => void rows.transfers.delete(data.transfer_id),
     HoldReleased: (event) => released(rows, event),
     CreditsBurned: (event) => burned(rows, event),

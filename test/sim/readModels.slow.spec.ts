@@ -244,6 +244,13 @@ const READING: fc.Arbitrary<Reading> = fc.record({
   ),
 });
 
+/** A log in which credits have left one tenant and have not arrived at the other yet. */
+const TRANSFERS_OPEN: Reading = {
+  seed: 829_353_581,
+  without: 'HoldReleased',
+  cuts: [{ share: 108, lateMs: 1, limit: 1 }],
+};
+
 const run = (seed: number, world = randomWorld(seed)): Promise<Outcome> =>
   runWorld({
     ...{ world: { ...world, healMs: HOUR }, plan: seededPlan(seed), seed },
@@ -337,7 +344,8 @@ describe('read models of simulated logs', () => {
   it('tell workers the same in memory as by SQL, of any log at any moment', async () => {
     const asked = new Map<string, number>();
     const same = fc.asyncProperty(READING, (reading) => compared(sql, reading, asked));
-    await fc.assert(same, { numRuns: 40 });
+    // The reading of a past finding comes first. A finding is told as it is: to make it smaller takes minutes.
+    await fc.assert(same, { numRuns: 40, examples: [[TRANSFERS_OPEN]], endOnFailure: true });
     expect(asked.size, 'questions with an answer that says something').to.be.above(20);
   });
 
