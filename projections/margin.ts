@@ -1,4 +1,4 @@
-import { type Exact, noSums, type Projector, type Row, type Sum, sumsOf, textOf } from './engine/table.ts';
+import { type Projector, textOf } from './engine/table.ts';
 import { BOOKS_STREAM, bookedAt } from '../domain/books.ts';
 import type { EntryKind } from '../domain/journal.ts';
 import { negated } from '../domain/kernel/amounts.ts';
@@ -24,7 +24,14 @@ import {
 import { type ProjectedEvent, type ProjectedEventOf, tenantOf } from './engine/ports.ts';
 import { inserting, upserting } from './engine/bulk.ts';
 import { lotsOf, saveLotsOf } from './marginLots.ts';
-import { newParcels, transitOf, type Transit } from './marginRows.ts';
+import {
+  type BookingFlow,
+  type BurnFlow,
+  daySums,
+  newParcels,
+  transitOf,
+  type Transit,
+} from './marginRows.ts';
 import {
   marginBookings,
   marginBooks,
@@ -44,11 +51,6 @@ import {
   type Recognised,
   saveRecognised,
 } from './recognition.ts';
-
-/** What a burn recognised of lots of one currency; micro-USD. */
-type BurnFlow = Row<typeof marginBurns>;
-/** What a sale, refund, gift or clawback moved in one currency. */
-type BookingFlow = Row<typeof marginBookings>;
 
 /** Everything that a batch does, over the lots of its tenants. */
 interface MarginFold {
@@ -447,41 +449,6 @@ export const foldMargin = (
     fold.tenants.set(tenant, after(fold, event, fold.tenants.get(tenant) ?? NO_LOTS));
   }
   return fold;
-};
-
-const SUMMED = sumsOf(marginDays.columns);
-
-type MarginDay = Sum<typeof marginDays, Exact>;
-type Flow = BurnFlow | BookingFlow;
-
-const newDay = ({ booked_at, currency, position }: Flow): MarginDay => ({
-  ...noSums(marginDays.columns),
-  day: booked_at.slice(0, 10),
-  currency,
-  first_position: position,
-  last_position: position,
-});
-
-const addTo = (day: MarginDay, flow: Flow): void => {
-  if (flow.position < day.first_position) day.first_position = flow.position;
-  if (flow.position > day.last_position) day.last_position = flow.position;
-  const moved: Partial<Readonly<Record<(typeof SUMMED)[number], number | bigint>>> = flow;
-  for (const name of SUMMED) {
-    const added = moved[name];
-    if (added !== undefined && added !== 0 && added !== 0n) day[name] += BigInt(added);
-  }
-};
-
-/** Sums of a batch by day and currency. */
-const daySums = (flows: readonly Flow[]): readonly MarginDay[] => {
-  const days = new Map<string, MarginDay>();
-  for (const flow of flows) {
-    const key = `${flow.booked_at.slice(0, 10)} ${flow.currency}`;
-    const day = days.get(key) ?? newDay(flow);
-    days.set(key, day);
-    addTo(day, flow);
-  }
-  return [...days.values()];
 };
 
 const addBurns = inserting(marginBurns);

@@ -158,6 +158,24 @@ const emitStand = (
       emit(marginTransit, parcelRow({ transfer_id, part }, parcel));
 };
 
+/** Sums by day of booking and currency. */
+const marginDayRows = (emit: Emit) => {
+  const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
+  const addToDay = (
+    { position, currency, booked_at }: { position: bigint; currency: string; booked_at: string },
+    sums: Partial<Burn & Booking>,
+  ): void => {
+    const day = booked_at.slice(0, 10);
+    const row = days.at(`${day} ${currency}`, () => ({
+      ...noSums(marginDays.columns),
+      ...{ day, currency, first_position: position, last_position: position },
+    }));
+    row.last_position = position;
+    for (const name of SUMMED) row[name] += sums[name] ?? 0n;
+  };
+  return { addToDay, emitAll: days.emitAll };
+};
+
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */
 export const marginRows: ExpectedModel = {
   name: 'margin',
@@ -170,20 +188,8 @@ export const marginRows: ExpectedModel = {
     const transit: MarginBook['transit'] = new Map();
     const open = openBooks();
     const recognised = recognition(emit);
-    const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
+    const { addToDay, emitAll } = marginDayRows(emit);
 
-    const addToDay = (
-      { position, currency, booked_at }: { position: bigint; currency: string; booked_at: string },
-      sums: Partial<Burn & Booking>,
-    ): void => {
-      const day = booked_at.slice(0, 10);
-      const row = days.at(`${day} ${currency}`, () => ({
-        ...noSums(marginDays.columns),
-        ...{ day, currency, first_position: position, last_position: position },
-      }));
-      row.last_position = position;
-      for (const name of SUMMED) row[name] += sums[name] ?? 0n;
-    };
     const enter = (event: AuditedEvent, { tenant, book, moves, booked_at }: Entered): void => {
       if (!('created_at' in event.data)) return;
       const { created_at } = event.data;
@@ -221,7 +227,7 @@ export const marginRows: ExpectedModel = {
       emitStand(emit, { books, transit });
       const opens_at = open.opensAt();
       if (opens_at !== undefined) emit(marginBooks, { stream: 'books', opens_at });
-      days.emitAll();
+      emitAll();
       recognised.emitAll();
     };
     return { apply, finish };

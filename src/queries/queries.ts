@@ -221,8 +221,8 @@ const limitsTogether = (sql: SqlTx): Queries['rateLimitsOfTenant'] => {
   return async (tenantId) => (await limitsOf(tenantId)) ?? null;
 };
 
-/** The routes' questions, asked of the read models. `texts` opens what people wrote, for searches. */
-export const queriesOn = (sql: SqlTx, texts?: TextsOf): Queries => ({
+/** Questions about credits, money and what was used. */
+const moneyQueries = (sql: SqlTx, texts?: TextsOf) => ({
   balanceOfTenant: balancesTogether(sql),
   openHoldsOfTenant: openHoldsOfTenant(sql),
   grantById: grantById(sql),
@@ -234,12 +234,6 @@ export const queriesOn = (sql: SqlTx, texts?: TextsOf): Queries => ({
   ...{ creditsUsedByDay: creditsUsedByDay(sql), usageDaysOfTenant: usageDaysOfTenant(sql) },
   tenants: tenants(sql),
   reconciliation: reconciliation(sql),
-  apiKeyByHash: batchedLookup(apiKeysByHash(sql)),
-  apiKeyById: apiKeyById(sql),
-  apiKeysOfTenant: apiKeysOfTenant(sql, texts),
-  liveAdminKeys: liveAdminKeys(sql),
-  liveKeysMadeWith: liveKeysMadeWith(sql),
-  rateLimitsOfTenant: limitsTogether(sql),
   llmCosts: findLlmCosts(sql),
   llmCostsOfJob: llmCostsOfJob(sql),
   ...{ marginFlows: marginFlows(sql), lateFlows: lateFlows(sql) },
@@ -253,9 +247,6 @@ export const queriesOn = (sql: SqlTx, texts?: TextsOf): Queries => ({
   freeTierSubsidy: freeTierSubsidy(sql),
   providerPrices: providerPrices(sql),
   missingPrices: missingPrices(sql),
-  documentsByIds: documentsByIds(sql),
-  documentsOfTenant: documentsOfTenant(sql, texts),
-  outcomesOfTenant: outcomesOfTenant(sql),
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),
@@ -263,6 +254,21 @@ export const queriesOn = (sql: SqlTx, texts?: TextsOf): Queries => ({
   ...{ paymentsNamed: paymentsNamed(sql), paymentsExpected: paymentsExpected(sql) },
   statementOfTenant: statementOfTenant(sql),
   documentedPayment: documentedPayment(sql),
+  chargeOfJob: chargeOfJob(sql),
+});
+
+/** The routes' questions, asked of the read models. `texts` opens what people wrote, for searches. */
+export const queriesOn = (sql: SqlTx, texts?: TextsOf): Queries => ({
+  ...moneyQueries(sql, texts),
+  apiKeyByHash: batchedLookup(apiKeysByHash(sql)),
+  apiKeyById: apiKeyById(sql),
+  apiKeysOfTenant: apiKeysOfTenant(sql, texts),
+  liveAdminKeys: liveAdminKeys(sql),
+  liveKeysMadeWith: liveKeysMadeWith(sql),
+  rateLimitsOfTenant: limitsTogether(sql),
+  documentsByIds: documentsByIds(sql),
+  documentsOfTenant: documentsOfTenant(sql, texts),
+  outcomesOfTenant: outcomesOfTenant(sql),
   operationsOfTenant: operationsOfTenant(sql),
   reviewsOfTenant: reviewsOfTenant(sql, texts),
   progressOfBatch: progressOfBatch(sql),
@@ -271,7 +277,6 @@ export const queriesOn = (sql: SqlTx, texts?: TextsOf): Queries => ({
   evaluationRunsOfTenant: runsOfTenant(sql),
   evaluationRun: runById(sql),
   runBefore: runBefore(sql),
-  chargeOfJob: chargeOfJob(sql),
   webhooksOfTenant: webhooksOfTenant(sql, texts),
   failingSince: failingSince(sql),
   deliveriesOfWebhook: deliveriesOfWebhook(sql),

@@ -227,6 +227,17 @@ const salesDeps = (from: Context, { clock }: Pick<ReturnType<typeof workDeps>, '
   }),
 });
 
+/** What the routes about sales call. */
+const salesOn = (from: Context, sales: ReturnType<typeof salesDeps>) => ({
+  sellCredits: sellCredits(sales),
+  ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
+  refundCredits: refundCredits(sales),
+  ...{ recordDispute: recordDispute(sales), paymentNamed: paymentNamed(sales) },
+  transferCredits: transferCredits(sales),
+  reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
+  reference: sales.reference,
+});
+
 /** Everything that the routes call. */
 export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Array): ApiDeps => {
   const { parts, registry, savedConfigs } = from;
@@ -237,13 +248,8 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
   const sales = salesDeps(from, work);
   return {
     accounts: from.accounts,
-    sellCredits: sellCredits(sales),
-    ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
-    refundCredits: refundCredits(sales),
-    ...{ recordDispute: recordDispute(sales), paymentNamed: paymentNamed(sales) },
-    transferCredits: transferCredits(sales),
-    reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
-    ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },
+    ...salesOn(from, sales),
+    ...{ apiKeys: from.apiKeys, books: from.books },
     keys: from.authenticator,
     sessions: sessionsOf(from),
     expectWork: (tenantId) => parts.workers.expect(tenantId),

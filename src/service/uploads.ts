@@ -30,7 +30,7 @@ import {
 import { usageEnd } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
-import { evaluationFates, forgetInEvaluations } from '../commands/evaluations.ts';
+import { evaluationFates, forgetInEvaluations } from '../commands/evaluationObjects.ts';
 import { operations } from '../commands/operations.ts';
 import { configFate } from '../commands/savedConfigs.ts';
 import { expireReview } from '../commands/reviews.ts';

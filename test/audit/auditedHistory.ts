@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { Map as ImmutableMap } from 'immutable';
 import { eventCodec } from '../../domain/kernel/codec.ts';
-import { type CommandMeta, recorder } from '../../domain/kernel/decider.ts';
+import { recorder } from '../../domain/kernel/decider.ts';
 import { openParts, type Parts } from '../../src/service/parts.ts';
 import { startQuire } from '../../src/service/quire.ts';
 import { extractionEvent, extractionStream, type ExtractionEvent } from '../../domain/workEvents.ts';
@@ -22,15 +21,10 @@ import type { Trainer } from '../../domain/ports/trainer.ts';
 import { artifactIdOfJob } from '../../domain/trainingJob.ts';
 import { workerOn } from '../support/apiWorker.ts';
 import { plainTrainer } from '../support/pipelineBench.ts';
-import { asCredits } from '../../domain/kernel/amounts.ts';
 import { systemClock } from '../../adapters/local/local.ts';
-import { apiKeyStream } from '../../domain/apiKey.ts';
-import { keptDays } from '../../domain/retention.ts';
-import { deliveryIdOf } from '../../domain/webhook.ts';
-import { reportAudit } from '../../src/commands/audits.ts';
-import { takePlace } from '../../src/writer/places.ts';
-import { deliveryStreams, pruneDeliveries, webhookStreams } from '../../src/commands/webhooks.ts';
-import { disputes, done, sending, transfers } from './moneyHistory.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
+import { disputes, done, metaNow, sending, transfers } from './moneyHistory.ts';
+import { told } from './webhookHistory.ts';
 import { untilProcessEnds } from '../support/processEnd.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
@@ -40,13 +34,6 @@ export const RICH = 'acme';
 export const POOR = 'poor';
 /** Of the first billing config. */
 const FREE_PAGES = 50;
-
-const metaNow = (): CommandMeta => ({
-  now: new Date().toISOString(),
-  actor: { key_id: 'key_1', role: 'admin' },
-  correlation_id: 'req-1',
-  command_id: randomUUID(),
-});
 
 const ENTRY = { tax_basis: 'exclusive' } as const;
 const IMPOSSIBLE = JSON.stringify({
@@ -431,64 +418,6 @@ const unfinished = async ({ log }: Parts): Promise<void> => {
   await handle(paymentStream(identity), { type: 'ClaimPayment', data: claim, meta: metaNow() });
 };
 
-/** A tenant that is told of its keys, of which one message fails and is sent again; and a webhook that is removed. */
-const told = async (api: Client, { log }: Parts): Promise<void> => {
-  const [webhooks, deliveries] = [webhookStreams(log), deliveryStreams(log)];
-  const settings = {
-    url: 'https://hooks.example.com/',
-    events: ['*'],
-    description: null,
-    low_balance_credits: 5,
-  };
-  const [first, second] = ['wh_first', 'wh_second'].map((webhook_id) => ({ webhook_id, tenant_id: RICH }));
-  for (const name of [first!, second!]) {
-    const place = { tenant_id: RICH, thing: 'webhooks', name: name.webhook_id, max: 2 };
-    await takePlace({ store: log }, { ...place, meta: metaNow, isOver: () => Promise.resolve(false) });
-    const data = { ...settings, ...name, secret_id: 'sec_1' };
-    await webhooks.handle(name, { type: 'CreateWebhook', data, meta: metaNow() });
-  }
-  const rotation = { secret_id: 'sec_2', old_until: metaNow().now };
-  await webhooks.handle(second!, { type: 'RotateWebhookSecret', data: rotation, meta: metaNow() });
-  const { webhook } = await webhooks.stateOf('wh_second');
-  const { url, told_since } = webhook!;
-  const gone = { reason: 'gone', url, told_since, failing_since: told_since } as const;
-  await webhooks.handle(second!, { type: 'DisableWebhook', data: gone, meta: metaNow() });
-  const enabled = { ...settings, events: ['audit.finding'], enabled: true };
-  await webhooks.handle(second!, { type: 'ChangeWebhook', data: enabled, meta: metaNow() });
-  const made = await done(api, '/v1/api-keys', { tenant_id: RICH, role: 'tenant' });
-  await done(api, '/v1/api-keys', { tenant_id: RICH, role: 'tenant' });
-  const stream = apiKeyStream(String(made.body['key_id']));
-  for await (const { id } of log.read(stream, { limit: 1 })) {
-    const name = { ...first!, delivery_id: deliveryIdOf(id, first!.webhook_id, 'key.created') };
-    const { now: attempted_at } = metaNow();
-    const failed = { error: 'status', response_status: 500, duration_ms: 3, attempted_at } as const;
-    const start = { ...name, attempt: 1 };
-    await deliveries.handle({ type: 'StartAttempt', data: start, meta: metaNow() });
-    const attempt = { ...name, ...failed, attempt: 1, next_attempt_at: attempted_at };
-    await deliveries.handle({ type: 'RecordAttempt', data: attempt, meta: metaNow() });
-    await deliveries.handle({ type: 'ResendDelivery', data: name, meta: metaNow() });
-  }
-  const last = await done(api, '/v1/api-keys', { tenant_id: RICH, role: 'tenant' });
-  for await (const { id } of log.read(apiKeyStream(String(last.body['key_id'])), { limit: 1 })) {
-    const data = { ...first!, delivery_id: deliveryIdOf(id, first!.webhook_id, 'key.created'), attempt: 1 };
-    await deliveries.handle({ type: 'StartAttempt', data, meta: metaNow() });
-    const arrived = { error: null, response_status: 200, duration_ms: 3, next_attempt_at: null };
-    const attempt = { ...data, ...arrived, attempted_at: metaNow().now };
-    await deliveries.handle({ type: 'RecordAttempt', data: attempt, meta: metaNow() });
-  }
-  // It is listed no more; those that are still to be sent are.
-  const prunable = () => Promise.resolve([{ last_at: metaNow().now, deliveries: 1 }]);
-  const prune = pruneDeliveries({ store: log, clock: systemClock(), prunable });
-  // Of one tenant first, which is said to have fewer days; then of all.
-  const days = { uploads: null, results: null, examples: null, deliveries: 1 };
-  const own = ImmutableMap([[first!.tenant_id, { days, updated_at: metaNow().now, updated_by: 'k' }]]);
-  for (const deliveries of [0, 1])
-    await prune(keptDays({ uploads: 0, results: 1, examples: 0, deliveries }, { tenants: own }));
-  const report = reportAudit({ store: log, clock: systemClock() });
-  await report({ findings: 1, checks: ['balance'] });
-  await webhooks.handle(second!, { type: 'RemoveWebhook', meta: metaNow() });
-};
-
 /** Lets a real service trade in a data folder, and ends it: a log with every kind of event it writes. */
 const writeHistory = async (dataDir: string): Promise<void> => {
   const config = configFrom({
@@ -509,7 +438,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   if (parts === undefined) throw new Error('no parts were opened');
   await closings(api);
   await publications(api, parts);
-  await told(api, parts);
+  await told(api, parts, RICH);
   await money(api, RICH);
   await work(api, RICH);
   await costs(api, RICH);

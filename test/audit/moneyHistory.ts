@@ -5,6 +5,14 @@ import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { Client } from '../http/support/client.ts';
 
+/** Of a command that an operator sends now. */
+export const metaNow = (): CommandMeta => ({
+  now: new Date().toISOString(),
+  actor: { key_id: 'key_1', role: 'admin' },
+  correlation_id: 'req-1',
+  command_id: randomUUID(),
+});
+
 export const done = async (api: Client, path: string, json: object) => {
   const reply = await api.call('post', path, { json });
   expect(reply.status, `${path} ${reply.text}`).to.be.lessThan(300);

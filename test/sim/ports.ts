@@ -325,3 +325,14 @@ export const snapshotsOf = (
       }),
   };
 };
+
+/** Sealed is what names its owner: what another's seal lies in the place of is not opened. */
+export const secrets = {
+  seal: (text: string, { tenant_id, secret_id }: { tenant_id: string; secret_id: string }) =>
+    new TextEncoder().encode(JSON.stringify([tenant_id, secret_id, text])),
+  open: (sealed: Uint8Array, { tenant_id, secret_id }: { tenant_id: string; secret_id: string }) => {
+    const [tenant, id, text] = JSON.parse(new TextDecoder().decode(sealed)) as [string, string, string];
+    const fits = tenant === tenant_id && id === secret_id;
+    return fits ? ({ kind: 'opened', text, isCurrent: true } as const) : ({ kind: 'tampered' } as const);
+  },
+};

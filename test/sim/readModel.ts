@@ -1,7 +1,9 @@
 import type { Leaving } from '../../src/commands/money/transfers.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
+import { witnessOf } from '../../domain/eventLog/witness.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
+import { textOfWitness } from '../../projections/engine/arrivals.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/ports.ts';
 import type { DeliveryRow, WebhookRow } from '../../projections/webhookRows.ts';
 import { applyEvent } from '../../projections/webhooks.ts';
@@ -324,5 +326,15 @@ export const readModel = (log: () => readonly RecordedEvent[]) => {
       apply = appliedTo(rows);
     },
     rows: () => rows,
+  };
+};
+
+/** The row of the registry of read models that have all up to this event. */
+export const registryRow = (last: RecordedEvent | undefined) => {
+  const position = last?.position ?? null;
+  return {
+    ...{ name: 'all', version: 1, generation: 1, schema_name: 's', position, state: 'live', serves: true },
+    ...{ reason: null, log_id: null },
+    witness: last === undefined ? null : textOfWitness(last.position, witnessOf(last)),
   };
 };

@@ -3,16 +3,14 @@ import type { RecordedEvent } from '../../domain/ports/log.ts';
 import type { WebhookAnswer } from '../../domain/ports/services.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
-import { witnessOf } from '../../domain/eventLog/witness.ts';
-import { textOfWitness } from '../../projections/engine/arrivals.ts';
-import { logOf, objectsOf, replaysOf, sharedStores, snapshotsOf, type Shared } from './ports.ts';
+import { logOf, objectsOf, replaysOf, secrets, sharedStores, snapshotsOf, type Shared } from './ports.ts';
 import { simProcess, type FileFacts, type Loop, type SimProcess } from './process.ts';
 import { ROOM } from './uploads.ts';
-import { act, askAgain, bytesOf, isSentBefore, lookAt, send, standingOf, type Running } from './actors.ts';
+import { act, askAgain, isSentBefore, lookAt, send, standingOf, type Running } from './actors.ts';
 import { listsOf, type Lists } from './lists.ts';
 import type { Standing } from './book.ts';
 import { baseOf, changedClosings, operatorOn } from './market.ts';
-import { readModel } from './readModel.ts';
+import { readModel, registryRow } from './readModel.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { flawsOf } from './logCopies.ts';
 import { limiterOf } from './limits.ts';
@@ -83,17 +81,6 @@ export interface RunOptions {
 }
 
 const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
-
-/** Sealed is what names its owner: what another's seal lies in the place of is not opened. */
-const secrets = {
-  seal: (text: string, { tenant_id, secret_id }: { tenant_id: string; secret_id: string }) =>
-    bytesOf([tenant_id, secret_id, text]),
-  open: (sealed: Uint8Array, { tenant_id, secret_id }: { tenant_id: string; secret_id: string }) => {
-    const [tenant, id, text] = JSON.parse(textOf(sealed)) as [string, string, string];
-    const fits = tenant === tenant_id && id === secret_id;
-    return fits ? ({ kind: 'opened', text, isCurrent: true } as const) : ({ kind: 'tampered' } as const);
-  },
-};
 
 /** One world while it runs. */
 const stage = (
@@ -175,16 +162,6 @@ const asker = (on: Stage) => {
   };
 };
 
-const registryRow = (on: Stage) => {
-  const last = on.shared.events[on.rows.applied() - 1];
-  const position = last?.position ?? null;
-  return {
-    ...{ name: 'all', version: 1, generation: 1, schema_name: 's', position, state: 'live', serves: true },
-    ...{ reason: null, log_id: null },
-    witness: last === undefined ? null : textOfWitness(last.position, witnessOf(last)),
-  };
-};
-
 const idsOf = (on: Stage, owner: Owner) => ({
   now: () => on.sched.instantOf(owner),
   newId: (prefix: string) => `${prefix}_${on.sched.uuid().replaceAll('-', '').slice(0, 26).toUpperCase()}`,
@@ -234,7 +211,7 @@ const envOf = (on: Stage, owner: Owner, { release }: ProcessSpec): Parameters<ty
     registryRow: () =>
       sched.call({
         label: 'registry',
-        effect: () => registryRow(on),
+        effect: () => registryRow(on.shared.events[on.rows.applied() - 1]),
         failed: () => {
           throw new Error('away');
         },

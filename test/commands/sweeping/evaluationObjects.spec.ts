@@ -8,7 +8,6 @@ import type { EvaluationEvent } from '../../../domain/evaluation.ts';
 import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { keptDays } from '../../../domain/retention.ts';
 import {
-  evaluationFates,
   evaluations,
   evaluationSets,
   expectedValues,
@@ -16,6 +15,7 @@ import {
   runSchemas,
   wrongValues,
 } from '../../../src/commands/evaluations.ts';
+import { evaluationFates } from '../../../src/commands/evaluationObjects.ts';
 import { objectSweeper } from '../../../src/worker/sweeping.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 import { metaOf } from '../../support/money/accountCommands.ts';
