@@ -83,7 +83,13 @@ const LAST_USED_FIRST = {
 
 const SORTS = sortsBy(
   usageDocuments.columns,
-  ...(['document_id', 'tenant_id', 'task_id', 'last_used_at', 'operations', 'pages', 'credits'] as const),
+  'document_id',
+  'tenant_id',
+  'task_id',
+  'last_used_at',
+  'operations',
+  'pages',
+  'credits',
 );
 
 /** Costs by document, last used first or as they are asked for. */

@@ -74,8 +74,10 @@ export const deploymentsOfTenant = paging(
     },
   },
   ({ tenant_id, project_id, task_id, environment }: DeploymentsQuery) => [
-    ...[tenant_id, project_id ?? null],
-    ...[task_id ?? null, environment ?? null],
+    tenant_id,
+    project_id ?? null,
+    task_id ?? null,
+    environment ?? null,
   ],
   rowReader(omit(deployments.columns, 'position')),
 );

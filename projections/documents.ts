@@ -114,8 +114,12 @@ export const documentsOfTenant = paging(
     },
   },
   (query: DocumentsQuery) => [
-    ...[query.tenant_id, query.project_id ?? null, query.task_id ?? null, query.source ?? null],
-    ...[query.created_after ?? null, query.exclude_default_scope],
+    query.tenant_id,
+    query.project_id ?? null,
+    query.task_id ?? null,
+    query.source ?? null,
+    query.created_after ?? null,
+    query.exclude_default_scope,
   ],
   rowOf,
 );

@@ -130,9 +130,23 @@ const placeOf = ({ opensAt }: MarginFold, event: Posted): Place => {
 };
 
 const nothingAt = (place: Place, currency: string): BookingFlow => ({
-  ...{ ...place, currency, vat_due: 0n, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
-  ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
-  ...{ stale_rate: 0, dispute_fee: 0n, dispute_fee_minor: 0 },
+  ...place,
+  currency,
+  vat_due: 0n,
+  true_up: 0n,
+  booked: 0n,
+  refunded: 0n,
+  sales: 0,
+  refunds: 0,
+  gross_minor: 0,
+  vat_minor: 0,
+  fee_minor: 0,
+  refunded_minor: 0,
+  without_amount: 0,
+  without_rate: 0,
+  stale_rate: 0,
+  dispute_fee: 0n,
+  dispute_fee_minor: 0,
 });
 
 /** Books one row a currency: the booking itself, and its true-ups in any currency. */
@@ -157,7 +171,11 @@ const bookingOf = ({ data }: ProjectedEventOf<'CreditsGranted'>): Booking | null
 const lotOf = (event: ProjectedEventOf<'CreditsGranted'>): Lot => {
   const { grant_id, credits, currency, ...data } = event.data;
   return soldLot({
-    ...{ lot_id: grant_id, position: event.position, credits, currency, booking: bookingOf(event) },
+    lot_id: grant_id,
+    position: event.position,
+    credits,
+    currency,
+    booking: bookingOf(event),
     money: {
       gross: data.gross_amount_minor ?? 0,
       vat: data.vat_amount_minor,
@@ -203,9 +221,12 @@ const refund = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
-    ...{ refunded: after.refunded.net, vat_due: -after.refunded.vat },
-    ...{ refunds: 1, refunded_minor: data.gross_amount_minor },
-    ...{ dispute_fee: cost, dispute_fee_minor: fee },
+    refunded: after.refunded.net,
+    vat_due: -after.refunded.vat,
+    refunds: 1,
+    refunded_minor: data.gross_amount_minor,
+    dispute_fee: cost,
+    dispute_fee_minor: fee,
   };
   book(fold, { own, place, trueUps: after.trueUps });
   return next;
@@ -243,7 +264,10 @@ const addDetails = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, lot.currency),
-    ...{ booked: booked.net, vat_due: booked.vat, vat_minor: vat, fee_minor: fee },
+    booked: booked.net,
+    vat_due: booked.vat,
+    vat_minor: vat,
+    fee_minor: fee,
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -264,7 +288,9 @@ const bookRate = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, lot.currency),
-    ...{ booked: booked.net, refunded: refunded.net, dispute_fee: cost },
+    booked: booked.net,
+    refunded: refunded.net,
+    dispute_fee: cost,
     vat_due: booked.vat - refunded.vat,
     without_rate: data.previous_rate === null ? -1 : 0,
     stale_rate: Number(isStaleRate(data.fx_rate_date, at)) - Number(isStaleRate(data.previous_rate_date, at)),
@@ -288,7 +314,9 @@ const restore = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
-    ...{ refunded: refunded.net, vat_due: -refunded.vat, refunded_minor: 0 - data.gross_amount_minor },
+    refunded: refunded.net,
+    vat_due: -refunded.vat,
+    refunded_minor: 0 - data.gross_amount_minor,
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -436,8 +464,12 @@ export const foldMargin = (
   events: readonly ProjectedEvent[],
 ): MarginFold => {
   const fold: MarginFold = {
-    ...{ tenants: new Map(lots), transit: new Map(transit), recognised: nothingRecognised() },
-    ...{ burns: [], bookings: [], opensAt },
+    tenants: new Map(lots),
+    transit: new Map(transit),
+    recognised: nothingRecognised(),
+    burns: [],
+    bookings: [],
+    opensAt,
   };
   for (const event of events) {
     if (event.type === 'MonthCutOff' || event.type === 'MonthReopened') {

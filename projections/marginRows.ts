@@ -67,8 +67,12 @@ const rowOfParcel = (
   at: { readonly transfer_id: string; readonly part: number },
   { origin, currency, booking, credits, values }: Parcel,
 ) => ({
-  ...{ ...at, origin, currency, credits },
-  ...{ fx_rate: booking?.fx_rate ?? null, price: booking?.price ?? null },
+  ...at,
+  origin,
+  currency,
+  credits,
+  fx_rate: booking?.fx_rate ?? null,
+  price: booking?.price ?? null,
   ...values,
 });
 

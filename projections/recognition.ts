@@ -188,7 +188,14 @@ export const noteUse = (
   const known = uses.get(key);
   const use = known ?? {
     ...NO_USE,
-    ...{ day, tenant_id, project_id, api_key_id: api_key_id ?? '', operation, billing_type, tags_key, tags },
+    day,
+    tenant_id,
+    project_id,
+    api_key_id: api_key_id ?? '',
+    operation,
+    billing_type,
+    tags_key,
+    tags,
     last_position: position,
   };
   if (known === undefined) uses.set(key, use);
@@ -269,8 +276,14 @@ const pageBy = (by: DeferredBy, hasPlace: boolean): string => {
 };
 
 const readDeferred = rowReader({
-  ...{ tenant_id: 'text', lot_id: 'text', currency: 'text', kind: 'text' },
-  ...{ lots: 'numeric', credits: 'numeric', paid: 'numeric', deferred: 'numeric' },
+  tenant_id: 'text',
+  lot_id: 'text',
+  currency: 'text',
+  kind: 'text',
+  lots: 'numeric',
+  credits: 'numeric',
+  paid: 'numeric',
+  deferred: 'numeric',
 });
 
 const ANY_ORDER = {
@@ -289,7 +302,9 @@ const inAnyOrder = (by: DeferredBy) =>
   paging(
     {
       ...ANY_ORDER,
-      ...{ name: `deferred-${by}`, order: ORDER, columns: 'g.*' },
+      name: `deferred-${by}`,
+      order: ORDER,
+      columns: 'g.*',
       chosen: `from ${grouped(by, '', '')} where true`,
     },
     ({ on }: DeferredAsked & Page) => [on],

@@ -71,7 +71,8 @@ export const configsOfTenant = paging(
     chosen: 'from read.saved_configs where tenant_id = $1',
     sorts: {
       ...sortsBy(savedConfigs.columns, 'config_id', 'version'),
-      ...{ mode: memberOf('mode'), artifact_id: memberOf('artifact_id') },
+      mode: memberOf('mode'),
+      artifact_id: memberOf('artifact_id'),
       published_at: memberOf('published_at'),
     },
     searched: {

@@ -94,7 +94,12 @@ export const createEvaluationRun = post(
     const { schema, mode, artifact_id, config_id, set_id, tags } = request.body;
     const { idempotency_key, fingerprint, caller, signal } = request;
     const fields = {
-      ...{ schema, mode, artifact_id, config_id, allow_partial: true, citations: true },
+      schema,
+      mode,
+      artifact_id,
+      config_id,
+      allow_partial: true,
+      citations: true,
       min_confidence: undefined,
       // What its config leaves to people counts as it was read: nobody is asked.
       review: {},
@@ -102,7 +107,10 @@ export const createEvaluationRun = post(
     const channels = { llm: NO_CHANNEL, ocr: NO_CHANNEL, channelPaths: () => ['body', 'config_id'] };
     const accepted = await deps.runs.accept(
       {
-        ...{ set_id, tenant_id: request.tenant_id, caller: workerOf(caller), tags },
+        set_id,
+        tenant_id: request.tenant_id,
+        caller: workerOf(caller),
+        tags,
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: undefined, password: undefined, at: ['body'] },
@@ -117,8 +125,13 @@ export const createEvaluationRun = post(
     const { batch_id, document_ids, accepted_at } = run.accepted;
     const { set_version } = run.evaluated;
     return {
-      ...{ run_id: accepted.run_id, batch_id, set_id, set_version, status: 'queued' as const },
-      ...{ documents: document_ids.length, accepted_at },
+      run_id: accepted.run_id,
+      batch_id,
+      set_id,
+      set_version,
+      status: 'queued' as const,
+      documents: document_ids.length,
+      accepted_at,
     };
   },
 );
@@ -131,7 +144,9 @@ const changeOf = (now: number | null, before: number | null | undefined): number
   now === null || before == null ? null : rounded(now - before);
 
 const countsOf = ({ tp, fp, fn }: Pick<EvaluationRunRow, 'tp' | 'fp' | 'fn'>) => ({
-  ...{ tp: tp ?? 0, fp: fp ?? 0, fn: fn ?? 0 },
+  tp: tp ?? 0,
+  fp: fp ?? 0,
+  fn: fn ?? 0,
 });
 
 /** How many examples an artifact learned from, from the log. */
@@ -147,11 +162,28 @@ const itemOf = async (deps: EvaluationsDeps, row: EvaluationRunRow): Promise<Run
   const { run_id, batch_id, tenant_id, set_id, set_version, scored, left_out, credits_charged } = row;
   const { config_id, config_version, artifact_id, mode, schema_sha256 } = row;
   return {
-    ...{ run_id, batch_id, tenant_id, set_id, set_version, config_id, config_version, artifact_id, mode },
-    ...{ schema_sha256, examples: await examplesOf(deps, artifact_id), documents: row.documents },
-    ...{ status: runStatus.parse(row.status), scored, left_out, ...figuresOf(countsOf(row)) },
-    ...{ pages: row.pages, credits_used: credits_charged, accepted_at: row.accepted_at },
-    ...{ started_at: row.started_at, finished_at: row.finished_at, scored_at: row.scored_at },
+    run_id,
+    batch_id,
+    tenant_id,
+    set_id,
+    set_version,
+    config_id,
+    config_version,
+    artifact_id,
+    mode,
+    schema_sha256,
+    examples: await examplesOf(deps, artifact_id),
+    documents: row.documents,
+    status: runStatus.parse(row.status),
+    scored,
+    left_out,
+    ...figuresOf(countsOf(row)),
+    pages: row.pages,
+    credits_used: credits_charged,
+    accepted_at: row.accepted_at,
+    started_at: row.started_at,
+    finished_at: row.finished_at,
+    scored_at: row.scored_at,
   };
 };
 

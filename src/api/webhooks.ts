@@ -232,9 +232,18 @@ const shownWebhook = (webhook: Webhook, failing_since: string | null): WebhookBo
   const { webhook_id, tenant_id, url, events, description, low_balance_credits } = webhook;
   const { enabled, disabled_reason, created_at, updated_at } = webhook;
   return {
-    ...{ webhook_id, tenant_id, url, events: [...events], description, low_balance_credits },
+    webhook_id,
+    tenant_id,
+    url,
+    events: [...events],
+    description,
+    low_balance_credits,
     low_balance_at: [...lowBalanceLevels(webhook)],
-    ...{ enabled, disabled_reason, failing_since, created_at, updated_at },
+    enabled,
+    disabled_reason,
+    failing_since,
+    created_at,
+    updated_at,
   };
 };
 
@@ -252,9 +261,17 @@ const shownDelivery = (row: DeliveryRow): DeliveryBody => {
   const { created_at, last_attempt_at, delivered_at } = row;
   const status = row.status as DeliveryBody['status'];
   return {
-    ...{ delivery_id, webhook_id, event, event_id, status, attempts, response_status },
+    delivery_id,
+    webhook_id,
+    event,
+    event_id,
+    status,
+    attempts,
+    response_status,
     error: row.error as DeliveryBody['error'],
-    ...{ created_at, last_attempt_at, delivered_at },
+    created_at,
+    last_attempt_at,
+    delivered_at,
     next_attempt_at: status === 'pending' ? row.next_attempt_at : null,
     payload: JSON.parse(row.body) as Record<string, unknown>,
   };

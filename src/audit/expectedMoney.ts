@@ -337,7 +337,9 @@ const usageInLedger = (event: Burned): readonly Posting[] => {
   const paid = data.pages - data.free_pages;
   const shared = {
     ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: 0 - data.credits }),
-    ...{ ...data, tags: data.tags ?? null, free_pages: 0 },
+    ...data,
+    tags: data.tags ?? null,
+    free_pages: 0,
   };
   const free = {
     ...shared,
@@ -373,8 +375,15 @@ export const ledgerRows: ExpectedModel = {
         row.operation ?? '',
       ];
       const count = blocks.at(`${tenant_id} ${block} ${kind} ${operation}`, () => ({
-        ...{ tenant_id, block: BigInt(block), kind, operation, rows: 0n },
-        ...{ first_ordinal: place, last_ordinal: place, first_created_at: at, last_created_at: at },
+        tenant_id,
+        block: BigInt(block),
+        kind,
+        operation,
+        rows: 0n,
+        first_ordinal: place,
+        last_ordinal: place,
+        first_created_at: at,
+        last_created_at: at,
       }));
       count.rows += 1n;
       count.last_ordinal = place;

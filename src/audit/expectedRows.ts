@@ -37,7 +37,10 @@ export const batchRows: ExpectedModel = {
         rows.set(batch_id, { ...noneOf(batches.columns), ...data, position, ...counts });
         for (const [index, document_id] of document_ids.entries())
           documents.set(placeOf(batch_id, index), {
-            ...{ ...noneOf(batchDocuments.columns), batch_id, index, document_id },
+            ...noneOf(batchDocuments.columns),
+            batch_id,
+            index,
+            document_id,
             operation_id: operationIdOfDocument({ tenant_id, batch_id, index }),
           });
       },
@@ -98,7 +101,10 @@ export const operationRows: ExpectedModel = {
         rows.change(operation_id, { status: 'cancelled', finished_at }),
       CreditsBurned: ({ data: { operation_id, credits, free_pages, balance_after, created_at } }) =>
         rows.change(works.get(operation_id) ?? '', {
-          ...{ credits_charged: credits, free_pages, balance_after, charged_at: created_at },
+          credits_charged: credits,
+          free_pages,
+          balance_after,
+          charged_at: created_at,
         }),
     });
     return { apply, finish: rows.emitAll };
@@ -131,8 +137,15 @@ export const reviewRows: ExpectedModel = {
         if (review === undefined) return;
         const review_id = operation_id.replace(/^[a-z]+_/, 'rev_');
         rows.set(review_id, {
-          ...{ ...noneOf(reviews.columns), review_id, operation_id, tenant_id, position, opened_at },
-          ...{ kept_until: days(opened_at, 1), reasons: review.reasons.join(' '), generation: 1 },
+          ...noneOf(reviews.columns),
+          review_id,
+          operation_id,
+          tenant_id,
+          position,
+          opened_at,
+          kept_until: days(opened_at, 1),
+          reasons: review.reasons.join(' '),
+          generation: 1,
         });
       },
       ReviewLeased: ({ data: { review_id, held_by, lease_until } }) =>
@@ -140,16 +153,19 @@ export const reviewRows: ExpectedModel = {
       ReviewDecided: ({ data: { review_id, decided_at, decided_by, absent = null, ...data } }) => {
         const { read, confirmed, corrected } = data;
         rows.change(review_id, {
-          ...{ decided_at, decided_by, read, confirmed, corrected, absent, kept_until: days(decided_at, 30) },
+          decided_at,
+          decided_by,
+          read,
+          confirmed,
+          corrected,
+          absent,
+          kept_until: days(decided_at, 30),
           ...NOT_HELD,
           rejection: null,
         });
       },
       ReviewRejected: ({ data: { review_id, reason: rejection, rejected_at, rejected_by } }) =>
-        rows.change(review_id, {
-          ...{ decided_at: rejected_at, decided_by: rejected_by, rejection },
-          ...NOT_HELD,
-        }),
+        rows.change(review_id, { decided_at: rejected_at, decided_by: rejected_by, rejection, ...NOT_HELD }),
       ReviewReopened: ({ data: { review_id, generation } }) =>
         rows.change(review_id, { generation, ...NOT_HELD, ...UNDECIDED }),
     });
@@ -303,8 +319,13 @@ export const apiKeyRows: ExpectedModel = {
     const apply = byType({
       ApiKeyIssued: ({ data, position, metadata }) =>
         keys.set(data.key_id, {
-          ...{ ...data, tags: data.tags ?? null, position, made_by: actorIn(metadata) },
-          ...{ replaced_by: null, rotated_at: null, revoked_at: null },
+          ...data,
+          tags: data.tags ?? null,
+          position,
+          made_by: actorIn(metadata),
+          replaced_by: null,
+          rotated_at: null,
+          revoked_at: null,
         }),
       ApiKeyRotated: ({ data: { key_id, replaced_by, expires_at, rotated_at } }) =>
         keys.change(key_id, { replaced_by, expires_at, rotated_at }),

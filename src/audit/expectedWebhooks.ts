@@ -32,8 +32,11 @@ type WebhookRow = ExpectedRow<typeof webhooks>;
 const isForOperators = (type: string): boolean => OPERATOR_EVENT_TYPES.some((one) => one === type);
 
 const settingsOf = ({ events, ...data }: AuditedEventOf<'WebhookCreated' | 'WebhookChanged'>['data']) => ({
-  ...{ url: data.url, description: data.description, low_balance_credits: data.low_balance_credits },
-  ...{ events: events.join(' '), for_operators: events.some(isForOperators) },
+  url: data.url,
+  description: data.description,
+  low_balance_credits: data.low_balance_credits,
+  events: events.join(' '),
+  for_operators: events.some(isForOperators),
   low_balance_at: data.low_balance_at?.join(' ') ?? null,
 });
 
@@ -126,10 +129,19 @@ const deliveryRow = (event: AuditedEvent, { webhook_id, tenant_id }: WebhookRow,
   const created_at = recordedAt(event);
   return {
     ...noneOf(webhookDeliveries.columns),
-    ...{ delivery_id: deliveryIdOf(event_id, webhook_id, message.type), webhook_id, tenant_id },
-    ...{ position, event_id, event_type: message.type, subject, delivered: false, attempts: 0 },
+    delivery_id: deliveryIdOf(event_id, webhook_id, message.type),
+    webhook_id,
+    tenant_id,
+    position,
+    event_id,
+    event_type: message.type,
+    subject,
+    delivered: false,
+    attempts: 0,
     body: bodyOf(message, { at: created_at, tenant_id: tenantToldOf(event) }),
-    ...{ created_at, next_attempt_at: created_at, retry_until: triedUntil(created_at) },
+    created_at,
+    next_attempt_at: created_at,
+    retry_until: triedUntil(created_at),
   };
 };
 

@@ -76,8 +76,11 @@ const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBoo
   const coins = [data.gross_amount_minor ?? 0, data.vat_amount_minor, data.provider_fee_minor] as const;
   const [gross, vat, fee] = [BigInt(coins[0]), BigInt(coins[1]), BigInt(coins[2])];
   const own = {
-    ...{ booked: lot?.worth([gross, vat, fee]).net ?? 0n, sales: 1n },
-    ...{ gross_minor: gross, vat_minor: vat, fee_minor: fee },
+    booked: lot?.worth([gross, vat, fee]).net ?? 0n,
+    sales: 1n,
+    gross_minor: gross,
+    vat_minor: vat,
+    fee_minor: fee,
     without_amount: data.gross_amount_minor === null ? 1n : 0n,
     without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1n : 0n,
     stale_rate: data.gross_amount_minor === null ? 0n : staleAt(data.fx_rate_date, data.occurred_at),
@@ -118,10 +121,23 @@ export const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves)
 };
 
 const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow<typeof marginLots> => ({
-  ...{ tenant_id, lot_id: lot.id, origin: lot.from, position: lot.position, currency: lot.currency },
-  ...{ fx_rate: lot.rate, price: lot.price, credits: lot.credits, used: lot.gone, ...lot.value },
-  ...{ issued: lot.ever, paid_gross: lot.paid[0], paid_vat: lot.paid[1], paid_fee: lot.paid[2] },
-  ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
+  tenant_id,
+  lot_id: lot.id,
+  origin: lot.from,
+  position: lot.position,
+  currency: lot.currency,
+  fx_rate: lot.rate,
+  price: lot.price,
+  credits: lot.credits,
+  used: lot.gone,
+  ...lot.value,
+  issued: lot.ever,
+  paid_gross: lot.paid[0],
+  paid_vat: lot.paid[1],
+  paid_fee: lot.paid[2],
+  refunded_gross: lot.back[0],
+  refunded_vat: lot.back[1],
+  refunded_fee: lot.back[2],
   disputed_fee: lot.disputed,
 });
 
@@ -168,7 +184,10 @@ const marginDayRows = (emit: Emit) => {
     const day = booked_at.slice(0, 10);
     const row = days.at(`${day} ${currency}`, () => ({
       ...noSums(marginDays.columns),
-      ...{ day, currency, first_position: position, last_position: position },
+      day,
+      currency,
+      first_position: position,
+      last_position: position,
     }));
     row.last_position = position;
     for (const name of SUMMED) row[name] += sums[name] ?? 0n;
@@ -180,8 +199,15 @@ const marginDayRows = (emit: Emit) => {
 export const marginRows: ExpectedModel = {
   name: 'margin',
   tables: [
-    ...[marginLots, marginDeficits, marginTransit, marginBurns, marginBookings, marginDays, marginBooks],
-    ...[marginLotDays, marginUses],
+    marginLots,
+    marginDeficits,
+    marginTransit,
+    marginBurns,
+    marginBookings,
+    marginDays,
+    marginBooks,
+    marginLotDays,
+    marginUses,
   ],
   start: (emit) => {
     const books = new Map<string, MarginBook>();

@@ -96,7 +96,14 @@ export const recognition = (emit: Emit) => {
     const key = [day, tenant_id, project_id, api_key_id, operation, billing_type, tags_key];
     const row = uses.at(JSON.stringify(key), () => ({
       ...noSums(marginUses.columns),
-      ...{ day, tenant_id, project_id, api_key_id, operation, billing_type, tags_key, tags },
+      day,
+      tenant_id,
+      project_id,
+      api_key_id,
+      operation,
+      billing_type,
+      tags_key,
+      tags,
       last_position: position,
     }));
     row.last_position = position;

@@ -503,9 +503,12 @@ export const acceptRun =
     const { idempotency } = request;
     const accepted = await deps.accept(
       {
-        ...{ ...request, project_id, task_id },
+        ...request,
+        project_id,
+        task_id,
         evaluates: {
-          ...{ set_id, set_version },
+          set_id,
+          set_version,
           keepSchema: (batchId, schema) => runSchemas(deps.objects).put(runIdOfBatch(batchId), schema),
         },
         document_ids: set.examples.map(({ document_id }) => document_id),

@@ -147,7 +147,9 @@ interface KeyCache extends Pick<Authenticator, 'refuse' | 'forget' | 'flush'> {
 
 /** What was so when it was asked for. */
 const entryOf = (record: Entry['record'], askedAt: number, refreshMs: number): Entry => ({
-  ...{ record, staleAt: askedAt + TTL_MS, refreshAt: askedAt + refreshMs },
+  record,
+  staleAt: askedAt + TTL_MS,
+  refreshAt: askedAt + refreshMs,
 });
 
 const keyCache = ({ lookup, monotonicMs }: Pick<AuthenticatorDeps, 'lookup' | 'monotonicMs'>): KeyCache => {
@@ -260,7 +262,11 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   };
 
   return {
-    ...{ authenticate, authenticateHash, refuse, forget, flush },
+    authenticate,
+    authenticateHash,
+    refuse,
+    forget,
+    flush,
     isBootstrap: (name) =>
       adminDigest !== undefined &&
       (name === BOOTSTRAP_ADMIN.key_id || sameKey(digestOfKey(name), adminDigest)),

@@ -314,7 +314,7 @@ export const signedInAs = async (
 };
 
 /** Settings that people write. */
-const SETTINGS: ReadonlySet<string> = new Set([...['url', 'description', 'set_name', 'note'], ...DETAILS]);
+const SETTINGS: ReadonlySet<string> = new Set(['url', 'description', 'set_name', 'note', ...DETAILS]);
 
 /** Seals the keys of all tenants with the current key; `lost`: those that no known key opens. */
 export const rotateVaultKeys = async (

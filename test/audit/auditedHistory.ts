@@ -91,7 +91,8 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
     });
     if (part.credits > 0)
       await done(api, `/v1/billing/refunds/${String(body['refund_id'])}/reversal`, {
-        ...{ provider_txn_id: randomUUID(), gross_amount_minor: 50 },
+        provider_txn_id: randomUUID(),
+        gross_amount_minor: 50,
       });
   }
   await disputes(api, original);
@@ -104,8 +105,11 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
   await done(api, '/v1/billing/dspy-examples-charge', { tenant_id, idempotency_key: 'export-1' });
   // Part of a sale is refunded, its fee becomes known, and then its rate turns out to be wrong.
   await done(api, '/v1/billing/refunds', {
-    ...{ tenant_id, provider: 'stripe', provider_txn_id: randomUUID() },
-    ...{ original_provider_txn_id: euros.provider_txn_id, gross_amount_minor: 119 },
+    tenant_id,
+    provider: 'stripe',
+    provider_txn_id: randomUUID(),
+    original_provider_txn_id: euros.provider_txn_id,
+    gross_amount_minor: 119,
   });
   await sell({ ...euros, ...paid, provider_fee_minor: 45, invoice_ref: 'INV-9' });
   const wrong = { currency: 'EUR', rate_date: '2026-01-05', fx_rate_to_usd: '1.09', reason: 'mistyped' };
@@ -221,7 +225,10 @@ const pipelines = async (api: Client, { log, objects }: Parts, tenant_id: string
   const artifacts = jobs.slice(0, 2).map(artifactIdOfJob);
   for (const [at, rollout] of [undefined, { strategy: 'canary', percent: 20 }, undefined].entries())
     await done(api, '/v1/inference/deployments', {
-      ...{ tenant_id, project_id: 'p', artifact_id: artifacts[at % 2], rollout },
+      tenant_id,
+      project_id: 'p',
+      artifact_id: artifacts[at % 2],
+      rollout,
       artifact_uri: `quire://artifacts/${artifacts[at % 2] ?? ''}`,
     });
 };
@@ -295,8 +302,13 @@ const toLookAt = async (api: Client, { log }: Parts, tenant_id: string) => {
   await work.handle(name, {
     type: 'Succeed',
     data: {
-      ...({ lease_id: 'l', outcome: 'success', billing_type: 'full_service', hold_id: null } as const),
-      ...{ usage_id: 'use_l', duration_ms: 5, result_sha256: 'b'.repeat(64) },
+      lease_id: 'l',
+      outcome: 'success',
+      billing_type: 'full_service',
+      hold_id: null,
+      usage_id: 'use_l',
+      duration_ms: 5,
+      result_sha256: 'b'.repeat(64),
       review: { reasons: ['below', 'rules'], question_sha256: 'c'.repeat(64) },
     },
     meta: metaNow(),
@@ -369,7 +381,9 @@ const measuring = async (api: Client, tenant_id: string): Promise<void> => {
 /** An extraction whose request ended right after its burn. */
 const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Promise<void> => {
   const handle = commandHandler({
-    ...{ store, tenantOf: () => POOR, codec: eventCodec(extractionEvent) },
+    store,
+    tenantOf: () => POOR,
+    codec: eventCodec(extractionEvent),
     decider: recorder<ExtractionEvent>(() => false),
   });
   const { data } = hold(POOR, 'hold_burned', 1);
@@ -379,10 +393,20 @@ const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Pro
     data: {
       type: 'ExtractionRequested',
       data: {
-        ...{ extraction_id: data.operation_id, tenant_id: POOR, project_id: 'p', task_id: 't' },
-        ...{ document_id: 'doc_burned', document_sha256: 'a'.repeat(64), mode: 'standard' },
-        ...{ billing_type: 'full_service', model: 'local/default', ocr_model: null, pages: 1 },
-        ...{ hold_id: 'hold_burned', api_key_id: 'key_1', requested_at: metaNow().now },
+        extraction_id: data.operation_id,
+        tenant_id: POOR,
+        project_id: 'p',
+        task_id: 't',
+        document_id: 'doc_burned',
+        document_sha256: 'a'.repeat(64),
+        mode: 'standard',
+        billing_type: 'full_service',
+        model: 'local/default',
+        ocr_model: null,
+        pages: 1,
+        hold_id: 'hold_burned',
+        api_key_id: 'key_1',
+        requested_at: metaNow().now,
       },
     },
   });

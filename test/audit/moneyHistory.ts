@@ -23,8 +23,13 @@ export const done = async (api: Client, path: string, json: object) => {
 export const sending = (tenant_id: string, to_tenant_id: string, meta: CommandMeta): SendCredits => ({
   type: 'SendCredits',
   data: {
-    ...{ tenant_id, transfer_id: 'trf_under_way', to_tenant_id, idempotency_key: null },
-    ...{ fingerprint: 'f', credits: asCredits(3), reason: 'merged' },
+    tenant_id,
+    transfer_id: 'trf_under_way',
+    to_tenant_id,
+    idempotency_key: null,
+    fingerprint: 'f',
+    credits: asCredits(3),
+    reason: 'merged',
   },
   meta,
 });
@@ -49,7 +54,10 @@ export const transfers = async (
   const moved = { to_tenant_id: 'merged', credits: 9_000, reason: 'merged' };
   await done(api, `/v1/admin/tenants/${tenant_id}/transfer-credits`, moved);
   await done(api, '/v1/billing/refunds', {
-    ...{ tenant_id, provider: 'stripe', provider_txn_id: randomUUID() },
-    ...{ original_provider_txn_id: original, gross_amount_minor: 1_000 },
+    tenant_id,
+    provider: 'stripe',
+    provider_txn_id: randomUUID(),
+    original_provider_txn_id: original,
+    gross_amount_minor: 1_000,
   });
 };

@@ -259,9 +259,18 @@ export const owningRequests = (env: ProcessEnv, deps: OwningDeps) => {
   });
   const [remove, configs, serving] = [removeSet(deps), savedConfigs(deps), deployments(deps)];
   const draftOf = ({ tenant, id, apiKey }: AskedConfig) => ({
-    ...{ update: id !== undefined, config_id: id ?? env.clock.newId('cfg').replace('_', '-') },
-    ...{ tenant_id: tenant, name: 'kept', schema: null, mode: null, artifact_id: null, min_confidence: null },
-    ...{ models_for: null, require_grounding: null, review: null, ocr: undefined },
+    update: id !== undefined,
+    config_id: id ?? env.clock.newId('cfg').replace('_', '-'),
+    tenant_id: tenant,
+    name: 'kept',
+    schema: null,
+    mode: null,
+    artifact_id: null,
+    min_confidence: null,
+    models_for: null,
+    require_grounding: null,
+    review: null,
+    ocr: undefined,
     llm: { provider_model: 'openai/gpt', api_key: apiKey },
   });
   const configPublished = async (asked: AskedConfig): Promise<Answer> => {

@@ -160,7 +160,8 @@ export const logOf = (shared: Shared, call: Call): SimLog => {
     yield { kind: 'caught_up' };
   };
   return {
-    ...{ epoch: epochNow, seen },
+    epoch: epochNow,
+    seen,
     // eslint-disable-next-line max-params -- the port has them
     append: async (stream, expected, events, epoch) => {
       const result = await call({
@@ -203,7 +204,8 @@ export const objectsOf = (
     [...shared.objects]
       .filter(([key]) => key.startsWith(prefix))
       .map(([key, { bytes, at }]) => ({
-        ...{ key, bytes: bytes.byteLength },
+        key,
+        bytes: bytes.byteLength,
         modified_at: new Date(EPOCH_MS + at).toISOString(),
       }));
   return {

@@ -105,24 +105,47 @@ const moveOf = byType<Move>({
 const NEW = { status: 'queued', attempt: 0, finished_at: null, credits_charged: null };
 
 const operationRow = ({ data, position }: ProjectedEventOf<'OperationAccepted'>): WorkRow => ({
-  ...{ ...NEW, id: data.operation_id, position, ready_at: data.accepted_at },
-  ...{ tenant_id: data.tenant_id, hold_id: data.hold_id, pages: data.pages },
+  ...NEW,
+  id: data.operation_id,
+  position,
+  ready_at: data.accepted_at,
+  tenant_id: data.tenant_id,
+  hold_id: data.hold_id,
+  pages: data.pages,
   file_bytes: data.file_bytes ?? 0,
-  ...{ expires_at: data.expires_at, work_id: data.work_id, document_id: data.document_id },
+  expires_at: data.expires_at,
+  work_id: data.work_id,
+  document_id: data.document_id,
 });
 
 const jobRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>): WorkRow => ({
-  ...{ ...NEW, id: data.job_id, position, ready_at: data.created_at },
-  ...{ tenant_id: data.tenant_id, hold_id: data.hold_id, pages: 0, file_bytes: 0 },
-  ...{ expires_at: data.expires_at, work_id: data.job_id, document_id: '' },
+  ...NEW,
+  id: data.job_id,
+  position,
+  ready_at: data.created_at,
+  tenant_id: data.tenant_id,
+  hold_id: data.hold_id,
+  pages: 0,
+  file_bytes: 0,
+  expires_at: data.expires_at,
+  work_id: data.job_id,
+  document_id: '',
 });
 
 const batchRow = ({ data, position }: ProjectedEventOf<'BatchAccepted'>): BatchRow => ({
-  ...{ batch_id: data.batch_id, tenant_id: data.tenant_id, position },
-  ...{ begun: 0, cancelled_at: null, finished_at: null },
-  ...{ measured: data.evaluated !== undefined, scored: false },
+  batch_id: data.batch_id,
+  tenant_id: data.tenant_id,
+  position,
+  begun: 0,
+  cancelled_at: null,
+  finished_at: null,
+  measured: data.evaluated !== undefined,
+  scored: false,
   documents: data.document_ids.map((document_id, index) => ({
-    ...{ index, document_id, begun_at: null, problem_code: null },
+    index,
+    document_id,
+    begun_at: null,
+    problem_code: null,
     operation_id: operationIdOfDocument({ ...data, index }),
   })),
 });
@@ -210,8 +233,11 @@ export interface UsageRow {
 }
 
 const usageRow = ({ data }: Asked): UsageRow => ({
-  ...{ id: data.extraction_id, tenant_id: data.tenant_id, pages: data.pages },
-  ...{ hold_id: data.hold_id, requested_at: data.requested_at },
+  id: data.extraction_id,
+  tenant_id: data.tenant_id,
+  pages: data.pages,
+  hold_id: data.hold_id,
+  requested_at: data.requested_at,
 });
 
 const batchHandlers = (rows: Rows) => ({
@@ -333,8 +359,15 @@ export const readModel = (log: () => readonly RecordedEvent[]) => {
 export const registryRow = (last: RecordedEvent | undefined) => {
   const position = last?.position ?? null;
   return {
-    ...{ name: 'all', version: 1, generation: 1, schema_name: 's', position, state: 'live', serves: true },
-    ...{ reason: null, log_id: null },
+    name: 'all',
+    version: 1,
+    generation: 1,
+    schema_name: 's',
+    position,
+    state: 'live',
+    serves: true,
+    reason: null,
+    log_id: null,
     witness: last === undefined ? null : textOfWitness(last.position, witnessOf(last)),
   };
 };

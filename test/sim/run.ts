@@ -98,16 +98,31 @@ const stage = (
   const errors: string[] = [];
   const findings: Finding[] = [];
   const told: Told = {
-    ...{ answers: [], refused: [], keptNo: [], restoredAt: -1, delivered: [], decided: [] },
-    ...{ uploads: new Map(), revoked: [], rushed: [], limitsAway: false },
-    ...{ removed: [], configKeys: new Map(), copies: [] },
+    answers: [],
+    refused: [],
+    keptNo: [],
+    restoredAt: -1,
+    delivered: [],
+    decided: [],
+    uploads: new Map(),
+    revoked: [],
+    rushed: [],
+    limitsAway: false,
+    removed: [],
+    configKeys: new Map(),
+    copies: [],
   };
   const raw = objectsOf(shared, {
     call: ({ effect }) => new Promise((done) => done(effect())),
     nowMs: sched.nowMs,
   });
   const watch = watchOver({
-    ...{ world, sched, shared, raw, told, isFormer: former !== undefined },
+    world,
+    sched,
+    shared,
+    raw,
+    told,
+    isFormer: former !== undefined,
     find: (finding) => {
       if (!findings.some(({ id, text }) => id === finding.id && text === finding.text))
         findings.push(finding);
@@ -115,7 +130,17 @@ const stage = (
   });
   const isOver = () => findings.some(isWanted);
   return {
-    ...{ world, base, sched, shared, rows, errors, findings, told, watch, isOver, raw },
+    world,
+    base,
+    sched,
+    shared,
+    rows,
+    errors,
+    findings,
+    told,
+    watch,
+    isOver,
+    raw,
     isFormer: former !== undefined,
     stalledUntil: 0,
     idleMs: IDLE_MS.active,
@@ -195,7 +220,10 @@ const envOf = (on: Stage, owner: Owner, { release }: ProcessSpec): Parameters<ty
   const clock = idsOf(on, owner);
   const log = logOf(shared, sched.call);
   return {
-    ...{ name: owner.name, clock, secrets, page: on.world.page ?? 50 },
+    name: owner.name,
+    clock,
+    secrets,
+    page: on.world.page ?? 50,
     keeps: on.world.keeps ?? KEEPS,
     log,
     objects: objectsOf(shared, sched),

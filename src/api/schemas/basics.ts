@@ -302,7 +302,11 @@ export const listQuery = ({ sorts, searches }: Askable) => ({
 
 /** Of a paged list's query: which page, of what order and search. */
 export const pageIn = ({ limit, offset, cursor, sort, q }: Page): Page => ({
-  ...{ limit, offset, cursor, sort, q },
+  limit,
+  offset,
+  cursor,
+  sort,
+  q,
 });
 
 /** Members of every paged list's answer, beside `items`. */
@@ -321,11 +325,7 @@ export const pageMembers = {
 export const pageFacts = (
   { limit, offset }: Page,
   { total, next_cursor, isPartial }: Omit<RowPage<never>, 'items'>,
-) => ({
-  total,
-  ...(isPartial === true && { total_is_at_least: true as const }),
-  ...{ limit, offset, next_cursor },
-});
+) => ({ total, ...(isPartial === true && { total_is_at_least: true as const }), limit, offset, next_cursor });
 
 /** Which log a report is of: two that differ in it are of different books. */
 export const logIdOut = z

@@ -62,7 +62,11 @@ const messageOf = (type: WebhookEventType) =>
     });
 
 const header = (name: string, description: string): Json => ({
-  ...{ name, in: 'header', required: true, description, schema: { type: 'string' } },
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
 });
 
 /** Standard Webhooks 1.0. */

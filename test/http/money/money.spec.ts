@@ -70,8 +70,14 @@ describe('money over HTTP', () => {
 
     it('sells with a bonus, and the bonus goes with the refund', async () => {
       const json = {
-        ...{ tenant_id: 'sale-8', provider_txn_id: randomUUID(), credits: 10_000, bonus_credits: 2000 },
-        ...{ gross_amount_minor: 1000, payout_id: 'po_1', tax_rate: '19', tax_country: 'DE' },
+        tenant_id: 'sale-8',
+        provider_txn_id: randomUUID(),
+        credits: 10_000,
+        bonus_credits: 2000,
+        gross_amount_minor: 1000,
+        payout_id: 'po_1',
+        tax_rate: '19',
+        tax_country: 'DE',
       };
       const { gross_amount_minor, bonus_credits, payout_id, tax_rate, tax_country } = json;
       const told = { bonus_credits, payout_id, tax_rate, tax_country, gross_amount_minor };
@@ -90,8 +96,13 @@ describe('money over HTTP', () => {
     it('sells for less by a coupon, down to nothing', async () => {
       const coupon = (gross_amount_minor: number, discount_minor: number, over = {}) =>
         credits({
-          ...{ tenant_id: 'sale-9', provider_txn_id: randomUUID(), credits: 10_000 },
-          ...{ gross_amount_minor, discount_minor, discount_code: 'WELCOME', ...over },
+          tenant_id: 'sale-9',
+          provider_txn_id: randomUUID(),
+          credits: 10_000,
+          gross_amount_minor,
+          discount_minor,
+          discount_code: 'WELCOME',
+          ...over,
         });
       expect((await coupon(800, 200)).body).to.include({ net_amount_minor: 800, discount_minor: 200 });
       const free = await coupon(0, 1000);

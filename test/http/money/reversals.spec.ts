@@ -29,10 +29,17 @@ describe('POST /v1/billing/refunds/{refund_id}/reversal', () => {
     const json = { provider_txn_id: randomUUID(), reason: 'dispute won' };
     const first = await reverse(refund['refund_id'], json);
     expect(first.body).to.include({
-      ...{ refund_id: refund['refund_id'], grant_id: refund['grant_id'], tenant_id: 'reversal-1' },
-      ...{ credits: 10_000, gross_amount_minor: 1_000, balance_credits: 10_000, credited: true },
-      ...{ reversible_credits: 0, reversible_amount_minor: 0 },
-      ...{ refundable_credits: 10_000, refundable_amount_minor: 1_000 },
+      refund_id: refund['refund_id'],
+      grant_id: refund['grant_id'],
+      tenant_id: 'reversal-1',
+      credits: 10_000,
+      gross_amount_minor: 1_000,
+      balance_credits: 10_000,
+      credited: true,
+      reversible_credits: 0,
+      reversible_amount_minor: 0,
+      refundable_credits: 10_000,
+      refundable_amount_minor: 1_000,
     });
     expect((await reverse(refund['refund_id'], json)).body).to.deep.equal({
       ...first.body,
@@ -54,8 +61,12 @@ describe('POST /v1/billing/refunds/{refund_id}/reversal', () => {
     const { body } = await api.call('get', '/v1/billing/grants/reversal-2');
     const [reversal, , sale] = body['items'] as readonly object[];
     expect(reversal).to.include({
-      ...{ kind: 'reversal', grant_id: won.body['reversal_id'], refund_id: refund['refund_id'] },
-      ...{ original_grant_id: refund['grant_id'], credits: 2_500, gross_amount_minor: 250 },
+      kind: 'reversal',
+      grant_id: won.body['reversal_id'],
+      refund_id: refund['refund_id'],
+      original_grant_id: refund['grant_id'],
+      credits: 2_500,
+      gross_amount_minor: 250,
     });
     expect(sale).to.include({ kind: 'sale', refunded_credits: 7_500, refunded_amount_minor: 750 });
     const ledger = await api.call('get', '/v1/admin/tenants/reversal-2/ledger');
@@ -70,8 +81,10 @@ describe('POST /v1/billing/refunds/{refund_id}/reversal', () => {
     const { refund } = await refunded('reversal-3');
     const json = { provider_txn_id: randomUUID(), gross_amount_minor: 1_001 };
     expect((await reverse(refund['refund_id'], json)).body).to.include({
-      ...{ status: 422, code: 'reversal_exceeds_refund' },
-      ...{ reversible_credits: 10_000, reversible_amount_minor: 1_000 },
+      status: 422,
+      code: 'reversal_exceeds_refund',
+      reversible_credits: 10_000,
+      reversible_amount_minor: 1_000,
     });
     for (const other of ['rfd_none', refund['grant_id']])
       expect((await reverse(other, json)).body).to.include({ status: 404, code: 'refund_not_found' });
