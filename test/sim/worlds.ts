@@ -430,7 +430,7 @@ const visitorsIn = (seed: number, isKnown: boolean): readonly Actor[] => [
   ...(isKnown
     ? [
         {
-          kind: 'key',
+          kind: 'key' as const,
           key: 'key',
           at: 0,
           via: chance(seed, 'key via') % 3,

@@ -234,14 +234,12 @@ const anyBlock: fc.Arbitrary<Block> = fc.oneof(
     .map((lines) => inlineOf('paragraph')(lines.join('\n'))),
   inline(500).map(inlineOf('list_item')),
   inline(12).map(inlineOf('heading')),
-  fc
-    .array(inline(8), { minLength: 1, maxLength: 90, size: 'max' })
-    .map((lines) => ({
-      kind: 'code' as const,
-      language: 'sh',
-      text: inlineText(lines.join('\n')),
-      box: null,
-    })),
+  fc.array(inline(8), { minLength: 1, maxLength: 90, size: 'max' }).map((lines) => ({
+    kind: 'code' as const,
+    language: 'sh',
+    text: inlineText(lines.join('\n')),
+    box: null,
+  })),
   fc.array(row, { minLength: 2, maxLength: 120, size: 'max' }).map((rows) => tableOf(rows, 1)),
 );
 const flows = fc.array(anyBlock, { minLength: 1, maxLength: 5, size: 'max' });

@@ -27,7 +27,7 @@ describe('a PDF with a page that has no end', () => {
     path: folder.file('busy.pdf', busyPdf(texts)),
     fileName: 'busy.pdf',
     pagesMax: 100,
-    effort: 'fast',
+    effort: 'fast' as const,
     share: 't',
   });
   /** The first answer that is whole, by longer and longer deadlines. */

@@ -104,15 +104,13 @@ export const listClosedMonths = get(
       open_from: view.opensAt,
       next_month: nextMonthOf(view),
       items: view.months.toReversed().map(monthAnswer),
-      reopened: view.reopenings
-        .toReversed()
-        .map((one) => ({
-          month: one.month,
-          number: one.closing,
-          reason: one.reason,
-          reopened_at: one.reopened_at,
-          reopened_by: one.reopened_by,
-        })),
+      reopened: view.reopenings.toReversed().map((one) => ({
+        month: one.month,
+        number: one.closing,
+        reason: one.reason,
+        reopened_at: one.reopened_at,
+        reopened_by: one.reopened_by,
+      })),
     };
   },
 );
