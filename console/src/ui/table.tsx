@@ -128,7 +128,7 @@ interface DataTableProps<Item> extends Rows<Item> {
   /** What the table is, for screen readers and as the CSV's name. */
   readonly label: string;
   /** Enter or a click on a row. */
-  readonly onOpen?: (item: Item) => void;
+  readonly onOpen?: ((item: Item) => void) | undefined;
   readonly empty?: ReactNode;
   /** Beside the filter. */
   readonly actions?: ReactNode;
@@ -137,7 +137,7 @@ interface DataTableProps<Item> extends Rows<Item> {
   /** All `items` as the service writes them; left out: the CSV has the columns that are shown. */
   readonly csv?: (() => Promise<Blob>) | undefined;
   /** In pixels; the rows scroll within it. */
-  readonly height?: number;
+  readonly height?: number | undefined;
 }
 
 /** Pixels that a column has at least, and those for a share of 1. */
@@ -437,7 +437,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
         actions={actions}
       />
       <ProblemNote error={saving.error} />
-      <Grid {...{ label, columns, idOf, table }} {...(onOpen && { onOpen })} {...(height && { height })} />
+      <Grid label={label} columns={columns} idOf={idOf} onOpen={onOpen} height={height} table={table} />
       {table.rows.length === 0 && <p className="px-3 text-soft">{shell.noMatch}</p>}
       {list?.more !== undefined && (
         <Button isBusy={list.isLoadingMore} onClick={list.more} className="self-center">
