@@ -330,7 +330,7 @@ export const tenants = paging(
       ...sortsBy(balances.columns, 'tenant_id', 'plan', 'balance_credits', 'held_credits'),
       total_credits_purchased: sortBy(balances.columns, 'purchased_credits'),
       total_credits_used: sortBy(balances.columns, 'used_credits'),
-      free_pages_remaining: { by: '(-free_pages_used - free_pages_held)', as: 'int8' },
+      free_pages_remaining: { by: '(-free_pages_used - free_pages_held)', as: 'int8', isOrderOnly: true },
       ...sortsBy(balances.columns, 'created_at', 'last_activity_at', 'last_used_at'),
     },
     searched: { columns: ['tenant_id'] },

@@ -2,7 +2,7 @@ import { onlyRow, pick, type RowOf, rowReader, type TimeRange, wholeOf } from '.
 import type { SqlTx } from './engine/ports.ts';
 import { behindKey, keyColumns, orderBy } from './engine/cursor.ts';
 import { askableOf, walked, type Page, type RowPage } from './engine/query.ts';
-import { orderOf, patternOf, sortsBy } from './engine/sorts.ts';
+import { filterIn, orderOf, patternOf, sortsBy } from './engine/sorts.ts';
 import { PRICED_CALLS } from './llmCosts.ts';
 import { partsOf, USAGE_PARTS, usageDocuments } from './usage.ts';
 
@@ -101,12 +101,16 @@ const documentCosts =
     const list = { name, order: [...orderOf(SORTS, query.sort), ...order] };
     return walked(list, query, {
       find: async ({ limit, place }) => {
-        const filter = [document_id, tenant_id, task_id, q === undefined ? null : patternOf(q)];
-        const behind = place === undefined ? '' : `and ${behindKey(list, 7)}`;
+        const named = [document_id, tenant_id, task_id, q === undefined ? null : patternOf(q)];
+        const { where, values } = filterIn(SORTS, query.filter, named.length + 1);
+        const filter = [...named, ...values];
+        const chosen = `${DOCUMENTS} ${where}`;
+        const [most, skipped, first] = [1, 2, 3].map((at) => filter.length + at);
+        const behind = place === undefined ? '' : `and ${behindKey(list, first ?? 0)}`;
         const rows = await sql.query(
           `with page as (
              select u.*, ${keyColumns(list)}, row_number() over (order by ${orderBy(list)}) as place
-             ${DOCUMENTS} ${behind} order by ${orderBy(list)} limit $5 offset $6
+             ${chosen} ${behind} order by ${orderBy(list)} limit $${String(most)} offset $${String(skipped)}
            ), models as (${COSTS})
            select page.*, d.file_name, coalesce(models.cost, 0) as cost_pico
            from page left join read.documents d on d.document_id = page.document_id
@@ -115,7 +119,7 @@ const documentCosts =
           [...filter, limit, place === undefined ? query.offset : 0, ...(place?.key ?? [])],
         );
         if (place !== undefined) return { rows, total: place.total };
-        const total = onlyRow(await sql.query(`select count(*) as n ${DOCUMENTS}`, filter));
+        const total = onlyRow(await sql.query(`select count(*) as n ${chosen}`, filter));
         return { rows, total: wholeOf(total, 'n') };
       },
       read: readDocument,

@@ -67,7 +67,10 @@ export const deploymentsOfTenant = paging(
     sorts: {
       ...sortsBy(deployments.columns, 'deployment_id', 'project_id', 'task_id', 'environment'),
       ...sortsBy(deployments.columns, 'artifact_id', 'activated_at', 'retired_at'),
-      status: { by: '(retired_at is not null)::int', as: 'int8' },
+      status: {
+        by: "(case when retired_at is null then 'active' else 'retired' end collate \"C\")",
+        as: 'text',
+      },
     },
     searched: {
       columns: ['deployment_id', 'project_id', 'task_id', 'environment', 'artifact_id'],

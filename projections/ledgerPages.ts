@@ -282,7 +282,8 @@ const ledgerPages =
   (sql: SqlTx, texts?: TextsOf) => {
     const anyOrder = inAnyOrder(toRow)(sql, texts);
     return (query: LedgerQuery): Promise<RowPage<Row>> => {
-      if ([query.sort, query.q, query.category].some((one) => one !== undefined)) return anyOrder(query);
+      if ([query.sort, query.q, query.filter, query.category].some((one) => one !== undefined))
+        return anyOrder(query);
       return walked(NEWEST_POSTING_FIRST, query, {
         find: async ({ limit, place }) => {
           const asked = { query: { ...query, limit }, place };

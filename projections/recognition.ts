@@ -315,7 +315,8 @@ const deferredPages =
   (sql: SqlTx) =>
   (asked: DeferredAsked & Page): Promise<RowPage<DeferredRow>> => {
     const { by, on } = asked;
-    if (asked.sort !== undefined || asked.q !== undefined) return inAnyOrder(by)(sql)(asked);
+    if ([asked.sort, asked.q, asked.filter].some((one) => one !== undefined))
+      return inAnyOrder(by)(sql)(asked);
     return walked({ name: `deferred-${by}`, order: ORDER }, asked, {
       find: async ({ limit, place }) => {
         if (place !== undefined)

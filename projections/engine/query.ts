@@ -10,7 +10,16 @@ import {
   type Listed,
   type Place,
 } from './cursor.ts';
-import { orderOf, type Searched, searchIn, type Sorts, type TextsOf } from './sorts.ts';
+import {
+  type Filter,
+  filterIn,
+  filtersOf,
+  orderOf,
+  type Searched,
+  searchIn,
+  type Sorts,
+  type TextsOf,
+} from './sorts.ts';
 
 /** A page of rows and how many there are in all. */
 export interface RowPage<Row> {
@@ -31,6 +40,8 @@ export interface Page {
   readonly cursor?: string | undefined;
   /** The member of the items to sort by, `-` before it: descending; left out: the order of the list. */
   readonly sort?: string | undefined;
+  /** Values of members: only such rows are in the list. */
+  readonly filter?: Filter | undefined;
   /** Part of a text that a row is found by, in any case. */
   readonly q?: string | undefined;
 }
@@ -94,11 +105,11 @@ interface Paged extends Partial<Listed> {
   readonly sorts: Sorts;
   /** Left out: the conditions look for `q` themselves, as they do for sums beside the list. */
   readonly searched?: Searched;
-  /** Gives `total` of a list that is not searched, where counting its rows would be slower. */
+  /** Gives `total` of a list without filter and search, where counting its rows would be slower. */
   readonly counted?: string;
 }
 
-/** The rows of a list, and what a search adds to them. */
+/** The rows of a list that a filter and a search leave. */
 interface Chosen {
   readonly chosen: string;
   readonly values: readonly SqlValue[];
@@ -117,12 +128,15 @@ interface Asking {
   readonly texts: TextsOf | undefined;
 }
 
-const searchedRows = async (
+const chosenRows = async (
   { sql, texts }: Asking,
-  { chosen, order = NEWEST_FIRST, searched }: Paged,
-  { asked, values }: { readonly asked: Page; readonly values: readonly SqlValue[] },
+  { chosen: all, order = NEWEST_FIRST, sorts, searched }: Paged,
+  { asked, values: given }: { readonly asked: Page; readonly values: readonly SqlValue[] },
 ): Promise<Chosen> => {
-  const { q } = asked;
+  const { q, filter } = asked;
+  const filtered = filterIn(sorts, filter, given.length + 1);
+  const chosen = `${all} ${filtered.where}`;
+  const values = [...given, ...filtered.values];
   if (q === undefined || searched === undefined) return { chosen, values, isPartial: false };
   const {
     where,
@@ -139,6 +153,8 @@ const searchedRows = async (
 export interface Askable {
   /** Members of its items by which it can be sorted. */
   readonly sorts: readonly string[];
+  /** Those by whose values it can be filtered: whole numbers or texts. */
+  readonly filters: Readonly<Record<string, 'int8' | 'text'>>;
   /** Where `q` looks: into what people wrote, too, or into columns alone. */
   readonly searches: 'columns' | 'written';
 }
@@ -146,6 +162,7 @@ export interface Askable {
 /** What a list says of itself. */
 export const askableOf = ({ sorts, searched }: Pick<Paged, 'sorts' | 'searched'>): Askable => ({
   sorts: Object.keys(sorts),
+  filters: filtersOf(sorts),
   searches: searched?.written === undefined ? 'columns' : 'written',
 });
 
@@ -156,7 +173,7 @@ export const paging = <Asked extends Page, Row>(paged: Paged, values: Values<[As
     (sql: SqlTx, texts?: TextsOf) =>
     async (asked: Asked): Promise<RowPage<Row>> => {
       const list = { name, order: [...orderOf(sorts, asked.sort), ...order] };
-      const rows = await searchedRows({ sql, texts }, paged, { asked, values: values(asked) });
+      const rows = await chosenRows({ sql, texts }, paged, { asked, values: values(asked) });
       const { chosen, values: filter, isPartial } = rows;
       const find: Steps['find'] = async ({ limit, place }) => {
         const given = [...filter, ...(place?.key ?? [])];
@@ -168,7 +185,8 @@ export const paging = <Asked extends Page, Row>(paged: Paged, values: Values<[As
           [...given, limit, place === undefined ? asked.offset : 0],
         );
         if (place !== undefined) return { rows: found, total: place.total };
-        const count = asked.q === undefined ? counted : undefined;
+        const isWhole = asked.q === undefined && asked.filter === undefined;
+        const count = isWhole ? counted : undefined;
         const counts = onlyRow(await sql.query(count ?? `select count(*) as total ${chosen}`, filter));
         return { rows: found, total: wholeOf(counts, 'total') };
       };

@@ -7,6 +7,8 @@ interface Sorted {
   readonly by: string;
   readonly as: 'int8' | 'numeric' | 'text';
   readonly isNullable?: boolean;
+  /** The order is that of the member, the values are others: no filter takes them. */
+  readonly isOrderOnly?: boolean;
 }
 
 /** How a list can be sorted, by the names of members of its items. */
@@ -16,7 +18,7 @@ export type Sorts = Readonly<Record<string, Sorted>>;
 export const sortBy = <C extends Columns>(columns: C, name: keyof C & string, alias = ''): Sorted => {
   const { kind, isNullable } = parsed(columns[name] ?? 'text');
   const by = `${alias}${name}`;
-  if (kind === 'boolean') return { by: `${by}::int`, as: 'int8', isNullable };
+  if (kind === 'boolean') return { by: `(${by}::text collate "C")`, as: 'text', isNullable };
   if (kind === 'text') return { by: `(${by} collate "C")`, as: 'text', isNullable };
   if (kind === 'jsonb') throw new Error(`no cursor has a value of ${name}`);
   if (kind === 'numeric') return { by, as: kind, isNullable };
@@ -43,6 +45,33 @@ export const orderOf = (sorts: Sorts, sort: string | undefined): Listed['order']
     { by: `(${by} is null)::int`, as: 'int8', isAscending: true },
     { by: `coalesce(${by}, ${NO_VALUE[as]})`, as, isAscending },
   ];
+};
+
+/** Members by which a list is filtered, and whether they are whole numbers or texts. */
+export const filtersOf = (sorts: Sorts): Readonly<Record<string, 'int8' | 'text'>> =>
+  Object.fromEntries(
+    Object.entries(sorts).flatMap(([name, { as, isOrderOnly }]) =>
+      as === 'numeric' || isOrderOnly === true ? [] : [[name, as] as const],
+    ),
+  );
+
+/** Values that members of the items have, by their names. */
+export type Filter = Readonly<Record<string, string>>;
+
+/** Conditions of the rows whose members have these values, with parameters from `$first` on. */
+export const filterIn = (
+  sorts: Sorts,
+  filter: Filter | undefined,
+  first: number,
+): { readonly where: string; readonly values: readonly SqlValue[] } => {
+  const asked = Object.entries(filter ?? {}).flatMap(([name, value]) => {
+    const sorted = sorts[name];
+    return sorted === undefined ? [] : [{ ...sorted, value }];
+  });
+  return {
+    where: asked.map(({ by, as }, at) => `and ${by} = $${String(first + at)}::${as}`).join(' '),
+    values: asked.map(({ as, value }) => (as === 'int8' ? BigInt(value) : value)),
+  };
 };
 
 /** Where `q` looks: SQL that gives texts. Those of `written` may be tokens in the place of what people wrote. */

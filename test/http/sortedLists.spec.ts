@@ -93,12 +93,18 @@ describe('lists that are sorted and searched', () => {
     (reply.body['errors'] as readonly { readonly msg: string }[]).map(({ msg }) => msg).join();
 
   /** The names that the description of a list has for `sort`. */
-  const sortsIn = (description: Item, { path }: NamedRoute): readonly string[] => {
+  const schemaOf = (description: Item, { path }: NamedRoute, parameter: string): Item => {
     const paths = description['paths'] as Readonly<Record<string, { readonly get: Item }>>;
     const parameters = paths[path]?.get['parameters'] as readonly Item[];
-    const { schema } = parameters.find(({ name }) => name === 'sort') as { readonly schema: Item };
-    return schema['enum'] as readonly string[];
+    return (parameters.find(({ name }) => name === parameter) as { readonly schema: Item }).schema;
   };
+  const sortsIn = (description: Item, route: NamedRoute): readonly string[] =>
+    String(schemaOf(description, route, 'sort')['pattern'])
+      .replace(/^\^-\?\((.*)\)\$$/, '$1')
+      .split('|')
+      .flatMap((name) => [name, `-${name}`]);
+  const filtersIn = (description: Item, route: NamedRoute): readonly string[] =>
+    (schemaOf(description, route, 'filter')['propertyNames'] as { readonly enum: readonly string[] }).enum;
 
   it('have every row once, in the order that is asked for, whatever the member', async () => {
     expect(routes.length).to.be.above(17);
@@ -116,6 +122,66 @@ describe('lists that are sorted and searched', () => {
         );
       }
     }
+  });
+
+  it('have the rows whose member has a value, and count them, whatever the member', async () => {
+    const description = (await api.call('get', '/openapi.json')).body;
+    let asked = 0;
+    for (const route of routes) {
+      const path = pathOf(route);
+      const all = (await ask(`${path}limit=1000`)).body['items'] as readonly Item[];
+      for (const name of filtersIn(description, route)) {
+        const value = all.at(-1)?.[name];
+        if (value === undefined || value === null) continue;
+        asked += 1;
+        const { body } = await ask(
+          `${path}limit=1000&filter[${name}]=${encodeURIComponent(JSON.stringify(value))}`.replaceAll(
+            '%22',
+            '',
+          ),
+        );
+        const expected = all.filter((item) => item[name] === value);
+        expect(body['items'], `${route.operationId} by ${name}`).to.deep.equal(expected);
+        expect(body['total'], `${route.operationId} by ${name}`).to.equal(expected.length);
+      }
+    }
+    expect(asked).to.be.above(70);
+  });
+
+  it('refuse a filter that they do not have, twice, or of another kind', async () => {
+    const path = `/v1/admin/tenants/${tenant}/ledger`;
+    const typo = await api.call('get', `${path}?filter[kinds]=usage`);
+    expect([typo.status, issuesIn(typo)]).to.deep.equal([422, ['query.filter.kinds custom']]);
+    expect(wordsOf(typo)).to.contain('`kind`');
+    const odd = [
+      '[pages]=many',
+      '[kind]=',
+      '[kind]=usage&filter[kind]=sale',
+      '[__proto__]=x',
+      '[constructor]=x',
+    ];
+    for (const asked of [...odd, '=usage', '[kind', '[]=x', '[pages]=99999999999999999999', '[kind][a]=x'])
+      expect((await api.call('get', `${path}?filter${asked}`)).status, asked).to.equal(422);
+    const unfiltered = await api.call('get', '/v1/admin/journal?month=2026-01&filter[kind]=sale');
+    expect([unfiltered.status, issuesIn(unfiltered)]).to.deep.equal([422, ['query.filter extra_forbidden']]);
+  });
+
+  it('take several filters with a search and an order, as pages, CSV and sums', async () => {
+    const filter = 'filter[kind]=usage&filter[project_id]=beta';
+    const path = `/v1/admin/tenants/${tenant}/ledger?${filter}&sort=-pages`;
+    const items = await walk(path);
+    expect(items.map(({ project_id }) => project_id)).to.deep.equal(['beta', 'beta']);
+    const { text } = await ask(path, { headers: { accept: 'text/csv' } });
+    expect(text.trim().split('\r\n')).to.have.length(3);
+    const { body } = await ask(`${path}&limit=1`);
+    const turned = 'filter[project_id]=beta&filter[kind]=usage';
+    const next = `/v1/admin/tenants/${tenant}/ledger?${turned}&sort=-pages&cursor=${String(body['next_cursor'])}`;
+    expect((await ask(next)).body['items']).to.have.length(1);
+    const paid = await ask(`/v1/admin/payments?filter[tenant_id]=${tenant}&filter[gross_amount_minor]=700`);
+    expect([
+      paid.body['total'],
+      (paid.body['by_currency'] as readonly Item[])[0]?.['payments'],
+    ]).to.deep.equal([1, 1]);
   });
 
   it('tell the nearest member where they know none of that name', async () => {

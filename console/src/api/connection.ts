@@ -94,12 +94,8 @@ interface AnyPage {
 type ListName = { [Name in keyof Api]: Answer<Name> extends AnyPage ? Name : never }[keyof Api];
 type ItemOf<Name extends ListName> = Extract<Answer<Name>, AnyPage>['items'][number];
 type ListInput<Name extends ListName> = NonNullable<Parameters<Api[Name]>[0]>;
-type QueryOf<Input> = Input extends { readonly query?: infer Query } ? NonNullable<Query> : never;
-/** The members that the service sorts a list by. */
-type SortOf<Name extends ListName> =
-  QueryOf<ListInput<Name>> extends { readonly sort?: infer Sort }
-    ? Extract<Exclude<Sort, `-${string}`>, string>
-    : never;
+/** The members that a list may be sorted by. */
+type SortOf<Name extends ListName> = keyof ItemOf<Name> & string;
 
 /** The order and the rows of a list that a person wants to see. */
 export interface Wanted {

@@ -223,7 +223,7 @@ class AdminTenantLedgerResponse(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -243,7 +243,7 @@ class AdminTenantListResponse(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -341,7 +341,7 @@ class ApiKeyList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -440,7 +440,7 @@ class ArtifactList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -585,7 +585,7 @@ class AuditList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -932,7 +932,7 @@ class BatchList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2306,7 +2306,7 @@ class ConfigList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2467,7 +2467,7 @@ class CostByDocumentResponse(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2879,7 +2879,7 @@ class DeferredRevenueReport(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2962,7 +2962,7 @@ class DeploymentList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -3162,7 +3162,7 @@ class DocumentListResponse(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -3482,7 +3482,7 @@ class EvaluationRunList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -3573,7 +3573,7 @@ class EvaluationSetList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -4052,7 +4052,7 @@ class GrantHistoryResponse(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -4329,7 +4329,7 @@ class Journal(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -5350,7 +5350,7 @@ class OperationList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -5645,7 +5645,7 @@ class PaymentList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -6837,7 +6837,7 @@ class ReviewList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8085,7 +8085,7 @@ class TrainingJobList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8490,7 +8490,7 @@ class UsageHistoryResponse(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8856,7 +8856,7 @@ class WebhookDeliveryList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8871,7 +8871,7 @@ class WebhookList(TypedDict):
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
     total_is_at_least: NotRequired[Literal[True]]
-    """Only there if `q` did not look at the names and notes of all items."""
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int

@@ -382,7 +382,7 @@ export type AdminTenantLedgerResponse = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -417,7 +417,7 @@ export type AdminTenantListResponse = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -623,7 +623,7 @@ export type ApiKeyList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -737,7 +737,7 @@ export type ArtifactList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -999,7 +999,7 @@ export type AuditList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -1575,7 +1575,7 @@ export type BatchList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -3648,7 +3648,7 @@ export type ConfigList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -3922,7 +3922,7 @@ export type CostByDocumentResponse = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -4638,7 +4638,7 @@ export type DeferredRevenueReport = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -4759,7 +4759,7 @@ export type DeploymentList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -5113,7 +5113,7 @@ export type DocumentListResponse = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -5696,7 +5696,7 @@ export type EvaluationRunList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -5853,7 +5853,7 @@ export type EvaluationSetList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -6607,7 +6607,7 @@ export type GrantHistoryResponse = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -7095,7 +7095,7 @@ export type Journal = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -8805,7 +8805,7 @@ export type OperationList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -9304,7 +9304,7 @@ export type PaymentList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -11347,7 +11347,7 @@ export type ReviewList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -13345,7 +13345,7 @@ export type TrainingJobList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -14036,7 +14036,7 @@ export type UsageHistoryResponse = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -14554,7 +14554,7 @@ export type WebhookDeliveryList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -14581,7 +14581,7 @@ export type WebhookList = {
      */
     total: number;
     /**
-     * Only there if `q` did not look at the names and notes of all items.
+     * `q` did not look at all names and notes.
      */
     total_is_at_least?: true;
     /**
@@ -14694,11 +14694,17 @@ export type ListDeploymentsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'deployment_id' | '-deployment_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'environment' | '-environment' | 'artifact_id' | '-artifact_id' | 'activated_at' | '-activated_at' | 'retired_at' | '-retired_at' | 'status' | '-status';
+        sort?: string;
         /**
-         * Part of an ID or of another short text of an item, in any case.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
          */
         q?: string;
         /**
@@ -16579,11 +16585,17 @@ export type ListBatchesData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'batch_id' | '-batch_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'operation' | '-operation' | 'status' | '-status' | 'documents' | '-documents' | 'accepted_at' | '-accepted_at' | 'started_at' | '-started_at' | 'finished_at' | '-finished_at' | 'pages_done' | '-pages_done' | 'credits_used' | '-credits_used';
+        sort?: string;
         /**
-         * Part of an ID or of another short text of an item, in any case.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
          */
         q?: string;
         /**
@@ -17007,11 +17019,17 @@ export type ListEvaluationRunsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'run_id' | '-run_id' | 'set_id' | '-set_id' | 'set_version' | '-set_version' | 'config_id' | '-config_id' | 'artifact_id' | '-artifact_id' | 'mode' | '-mode' | 'documents' | '-documents' | 'accepted_at' | '-accepted_at' | 'scored_at' | '-scored_at' | 'status' | '-status' | 'pages' | '-pages' | 'started_at' | '-started_at' | 'finished_at' | '-finished_at' | 'credits_used' | '-credits_used';
+        sort?: string;
         /**
-         * Part of an ID or of another short text of an item, in any case.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
          */
         q?: string;
         /**
@@ -17220,11 +17238,17 @@ export type ListEvaluationSetsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'set_id' | '-set_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'version' | '-version' | 'documents' | '-documents' | 'created_at' | '-created_at' | 'published_at' | '-published_at';
+        sort?: string;
         /**
-         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
          */
         q?: string;
         /**
@@ -17708,11 +17732,17 @@ export type ListTrainingJobsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'job_id' | '-job_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'status' | '-status' | 'artifact_id' | '-artifact_id' | 'problem_code' | '-problem_code' | 'credits_charged' | '-credits_charged' | 'created_at' | '-created_at' | 'started_at' | '-started_at' | 'finished_at' | '-finished_at' | 'credits_held' | '-credits_held';
+        sort?: string;
         /**
-         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
          */
         q?: string;
         /**
@@ -17929,11 +17959,17 @@ export type ListWebhooksData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'webhook_id' | '-webhook_id' | 'enabled' | '-enabled' | 'disabled_reason' | '-disabled_reason' | 'failing_since' | '-failing_since' | 'low_balance_credits' | '-low_balance_credits' | 'created_at' | '-created_at' | 'updated_at' | '-updated_at';
+        sort?: string;
         /**
-         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
          */
         q?: string;
         /**
@@ -19742,11 +19778,17 @@ export type GetCostsByDocumentData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'document_id' | '-document_id' | 'tenant_id' | '-tenant_id' | 'task_id' | '-task_id' | 'last_used_at' | '-last_used_at' | 'operations' | '-operations' | 'pages' | '-pages' | 'credits' | '-credits';
+        sort?: string;
         /**
-         * Part of an ID or of another short text of an item, in any case.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
          */
         q?: string;
         /**
@@ -20041,11 +20083,17 @@ export type GetDeferredRevenueData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'tenant_id' | '-tenant_id' | 'lot_id' | '-lot_id' | 'currency' | '-currency' | 'kind' | '-kind' | 'lots' | '-lots' | 'credits_left' | '-credits_left' | 'paid_usd' | '-paid_usd' | 'recognised_usd' | '-recognised_usd' | 'deferred_usd' | '-deferred_usd';
+        sort?: string;
         /**
-         * Part of an ID or of another short text of an item, in any case.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
          */
         q?: string;
         /**
@@ -22924,11 +22972,17 @@ export type ListApiKeysData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'key_id' | '-key_id' | 'prefix' | '-prefix' | 'role' | '-role' | 'created_at' | '-created_at' | 'expires_at' | '-expires_at' | 'revoked_at' | '-revoked_at';
+        sort?: string;
         /**
-         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
          */
         q?: string;
         /**
@@ -23022,11 +23076,17 @@ export type ListArtifactsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'artifact_id' | '-artifact_id' | 'job_id' | '-job_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'bytes' | '-bytes' | 'created_at' | '-created_at';
+        sort?: string;
         /**
-         * Part of an ID or of another short text of an item, in any case.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
          */
         q?: string;
         /**
@@ -23381,11 +23441,17 @@ export type ListConfigsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'config_id' | '-config_id' | 'version' | '-version' | 'mode' | '-mode' | 'artifact_id' | '-artifact_id' | 'published_at' | '-published_at';
+        sort?: string;
         /**
-         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
          */
         q?: string;
         /**
@@ -23598,11 +23664,17 @@ export type ListDocumentsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'document_id' | '-document_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'mime_type' | '-mime_type' | 'bytes' | '-bytes' | 'pages' | '-pages' | 'source' | '-source' | 'created_at' | '-created_at' | 'removed_at' | '-removed_at' | 'erased_at' | '-erased_at';
+        sort?: string;
         /**
-         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
          */
         q?: string;
         /**
@@ -23771,11 +23843,17 @@ export type ListGrantsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'grant_id' | '-grant_id' | 'kind' | '-kind' | 'credits' | '-credits' | 'bonus_credits' | '-bonus_credits' | 'currency' | '-currency' | 'provider' | '-provider' | 'gross_amount_minor' | '-gross_amount_minor' | 'vat_amount_minor' | '-vat_amount_minor' | 'provider_fee_minor' | '-provider_fee_minor' | 'net_amount_minor' | '-net_amount_minor' | 'refunded_credits' | '-refunded_credits' | 'refunded_amount_minor' | '-refunded_amount_minor' | 'provider_txn_id' | '-provider_txn_id' | 'dispute_status' | '-dispute_status' | 'occurred_at' | '-occurred_at' | 'created_at' | '-created_at';
+        sort?: string;
         /**
-         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
          */
         q?: string;
         /**
@@ -24029,11 +24107,17 @@ export type ListOperationsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'operation_id' | '-operation_id' | 'document_id' | '-document_id' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'pages' | '-pages' | 'operation' | '-operation' | 'status' | '-status' | 'problem_code' | '-problem_code' | 'credits_used' | '-credits_used' | 'accepted_at' | '-accepted_at' | 'started_at' | '-started_at' | 'finished_at' | '-finished_at';
+        sort?: string;
         /**
-         * Part of an ID or of another short text of an item, in any case.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
          */
         q?: string;
         /**
@@ -24143,11 +24227,17 @@ export type ListPaymentsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'tenant_id' | '-tenant_id' | 'grant_id' | '-grant_id' | 'kind' | '-kind' | 'credits' | '-credits' | 'currency' | '-currency' | 'provider' | '-provider' | 'gross_amount_minor' | '-gross_amount_minor' | 'vat_amount_minor' | '-vat_amount_minor' | 'provider_fee_minor' | '-provider_fee_minor' | 'net_amount_minor' | '-net_amount_minor' | 'dispute_fee_minor' | '-dispute_fee_minor' | 'payout_id' | '-payout_id' | 'tax_rate' | '-tax_rate' | 'tax_country' | '-tax_country' | 'provider_txn_id' | '-provider_txn_id' | 'occurred_at' | '-occurred_at' | 'created_at' | '-created_at' | 'booked_at' | '-booked_at';
+        sort?: string;
         /**
-         * Part of an ID or of another short text of an item, in any case.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
          */
         q?: string;
         /**
@@ -24241,11 +24331,17 @@ export type ListReviewsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'review_id' | '-review_id' | 'operation_id' | '-operation_id' | 'generation' | '-generation' | 'opened_at' | '-opened_at' | 'decided_at' | '-decided_at' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'document_id' | '-document_id' | 'pages' | '-pages' | 'status' | '-status' | 'expires_at' | '-expires_at';
+        sort?: string;
         /**
-         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
          */
         q?: string;
         /**
@@ -24461,11 +24557,17 @@ export type ListTenantLedgerData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'id' | '-id' | 'kind' | '-kind' | 'operation' | '-operation' | 'category' | '-category' | 'extraction_mode' | '-extraction_mode' | 'billing_type' | '-billing_type' | 'pages' | '-pages' | 'free_pages' | '-free_pages' | 'credits_per_page' | '-credits_per_page' | 'credits_delta' | '-credits_delta' | 'balance_after' | '-balance_after' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'document_id' | '-document_id' | 'job_id' | '-job_id' | 'api_key_id' | '-api_key_id' | 'created_at' | '-created_at';
+        sort?: string;
         /**
-         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
          */
         q?: string;
         /**
@@ -24481,7 +24583,7 @@ export type ListTenantLedgerData = {
          */
         operation?: string;
         /**
-         * Category of the operation, as in the items.
+         * As in the items.
          */
         category?: string;
         /**
@@ -24567,11 +24669,17 @@ export type ListTenantsData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'tenant_id' | '-tenant_id' | 'plan' | '-plan' | 'balance_credits' | '-balance_credits' | 'held_credits' | '-held_credits' | 'total_credits_purchased' | '-total_credits_purchased' | 'total_credits_used' | '-total_credits_used' | 'free_pages_remaining' | '-free_pages_remaining' | 'created_at' | '-created_at' | 'last_activity_at' | '-last_activity_at' | 'last_used_at' | '-last_used_at';
+        sort?: string;
         /**
-         * Part of an ID or of another short text of an item, in any case.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
          */
         q?: string;
         /**
@@ -24658,11 +24766,17 @@ export type ListUsageData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'id' | '-id' | 'kind' | '-kind' | 'operation' | '-operation' | 'category' | '-category' | 'extraction_mode' | '-extraction_mode' | 'billing_type' | '-billing_type' | 'pages' | '-pages' | 'free_pages' | '-free_pages' | 'credits_per_page' | '-credits_per_page' | 'credits_delta' | '-credits_delta' | 'balance_after' | '-balance_after' | 'project_id' | '-project_id' | 'task_id' | '-task_id' | 'document_id' | '-document_id' | 'job_id' | '-job_id' | 'api_key_id' | '-api_key_id' | 'created_at' | '-created_at';
+        sort?: string;
         /**
-         * Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched in the 10,000 newest items.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
          */
         q?: string;
         /**
@@ -24678,7 +24792,7 @@ export type ListUsageData = {
          */
         include_adjustments?: boolean;
         /**
-         * Category of the operation, as in the items.
+         * As in the items.
          */
         category?: string;
         /**
@@ -24777,11 +24891,17 @@ export type ListWebhookDeliveriesData = {
          */
         cursor?: string;
         /**
-         * Member of the items to sort by, with `-` before it: descending. Items without a value come last.
+         * A member of the items; `-` before it: descending.
          */
-        sort?: 'delivery_id' | '-delivery_id' | 'event' | '-event' | 'status' | '-status' | 'attempts' | '-attempts' | 'response_status' | '-response_status' | 'created_at' | '-created_at' | 'last_attempt_at' | '-last_attempt_at' | 'delivered_at' | '-delivered_at';
+        sort?: string;
         /**
-         * Part of an ID or of another short text of an item, in any case.
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
          */
         q?: string;
         /**

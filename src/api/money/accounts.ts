@@ -293,9 +293,7 @@ const withoutActor = (item: LedgerItem): LedgerItem => {
   return shown;
 };
 
-const categoryIn = plainText(1, 64)
-  .optional()
-  .meta({ description: 'Category of the operation, as in the items.' });
+const categoryIn = plainText(1, 64).optional().meta({ description: 'As in the items.' });
 
 export const listTenantLedger = get(
   '/v1/admin/tenants/{tenant_id}/ledger',
@@ -324,7 +322,7 @@ export const listTenantLedger = get(
     const page = { ...pageIn(request.query), ...asked };
     const found = await queries.ledgerOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
-    const isRun = [page.sort, page.q, category].every((one) => one === undefined);
+    const isRun = [page.sort, page.q, page.filter, category].every((one) => one === undefined);
     const [newest, oldest] = isRun ? [found.items[0], found.items.at(-1)] : [];
     return {
       items: request.caller.role === 'admin' ? [...found.items] : found.items.map(withoutActor),

@@ -279,33 +279,61 @@ const sortIn = (sorts: readonly string[]) => {
     .meta({
       'x-wire': {
         type: 'string',
-        enum: names,
-        description:
-          'Member of the items to sort by, with `-` before it: descending. Items without a value come last.',
+        pattern: `^-?(${sorts.join('|')})$`,
+        description: 'A member of the items; `-` before it: descending.',
+      },
+    });
+};
+
+const WHOLE = /^-?\d{1,16}$/;
+
+/** `filter[status]=queued`: values of members, in the order of their names. */
+const filterText = (filters: Askable['filters']) => {
+  const names = Object.keys(filters);
+  const wrong = (name: string, value: string): string | undefined => {
+    if (!names.includes(name)) return `The list has no such filter; do you mean \`${closest(name, names)}\`?`;
+    return filters[name] === 'int8' && !WHOLE.test(value) ? 'Expected a whole number.' : undefined;
+  };
+  return z
+    .record(z.string(), plainText(1, 300))
+    .superRefine((asked, context) => {
+      for (const [name, value] of Object.entries(asked)) {
+        const message = wrong(name, value);
+        if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+      }
+    })
+    .transform((asked) => Object.fromEntries(Object.entries(asked).sort(([a], [b]) => (a < b ? -1 : 1))))
+    .optional()
+    .meta({
+      'x-wire': {
+        type: 'object',
+        propertyNames: { enum: names },
+        additionalProperties: { type: 'string', minLength: 1, maxLength: 300 },
+        description: 'Values of members: `filter[status]=queued`.',
       },
     });
 };
 
 const SEARCHES = {
-  columns: 'Part of an ID or of another short text of an item, in any case.',
-  written:
-    'Part of an ID, of another short text or of a name or note of an item, in any case. Names and notes are searched ' +
-    'in the 10,000 newest items.',
+  columns: 'Part of a short text, in any case.',
+  written: 'Part of a short text, in any case; of names and notes in the 10,000 newest items.',
 } as const;
 
 /** Members of the query of a list that can be sorted and searched. */
-export const listQuery = ({ sorts, searches }: Askable) => ({
+export const listQuery = ({ sorts, filters, searches }: Askable) => ({
   ...pagingQuery,
   sort: sortIn(sorts),
+  filter: filterText(filters),
   q: plainText(1, 200).optional().meta({ description: SEARCHES[searches] }),
 });
 
 /** Of a paged list's query: which page, of what order and search. */
-export const pageIn = ({ limit, offset, cursor, sort, q }: Page): Page => ({
+export const pageIn = ({ limit, offset, cursor, sort, filter, q }: Page): Page => ({
   limit,
   offset,
   cursor,
   sort,
+  filter,
   q,
 });
 
@@ -315,7 +343,7 @@ export const pageMembers = {
   total_is_at_least: z
     .literal(true)
     .optional()
-    .meta({ description: 'Only there if `q` did not look at the names and notes of all items.' }),
+    .meta({ description: '`q` did not look at all names and notes.' }),
   limit: z.int(),
   offset: z.int(),
   next_cursor: z.string().nullable(),
