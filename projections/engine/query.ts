@@ -113,8 +113,12 @@ interface Paged extends Partial<Listed> {
 interface Chosen {
   readonly chosen: string;
   readonly values: readonly SqlValue[];
+  /** Gives `total`, the number of them. */
+  readonly count: string;
   readonly isPartial: boolean;
 }
+
+const counting = (chosen: string): string => `select count(*) as total ${chosen}`;
 
 /** Whose rows are asked for, where the question names a tenant. */
 const tenantOf = (asked: object): string | undefined => {
@@ -128,25 +132,30 @@ interface Asking {
   readonly texts: TextsOf | undefined;
 }
 
-const chosenRows = async (
-  { sql, texts }: Asking,
-  { chosen: all, order = NEWEST_FIRST, sorts, searched }: Paged,
-  { asked, values: given }: { readonly asked: Page; readonly values: readonly SqlValue[] },
-): Promise<Chosen> => {
-  const { q, filter } = asked;
-  const filtered = filterIn(sorts, filter, given.length + 1);
-  const chosen = `${all} ${filtered.where}`;
-  const values = [...given, ...filtered.values];
-  if (q === undefined || searched === undefined) return { chosen, values, isPartial: false };
-  const {
-    where,
-    values: added,
-    isPartial,
-  } = await searchIn(sql, searched, {
-    search: { q, tenant_id: tenantOf(asked), texts },
-    list: { chosen, values, order: orderBy({ order }) },
+interface Question {
+  readonly asked: Page;
+  readonly values: readonly SqlValue[];
+}
+
+const filteredRows = ({ chosen: all, sorts, counted }: Paged, { asked, values: given }: Question): Chosen => {
+  const { where, values } = filterIn(sorts, asked.filter, given.length + 1);
+  const chosen = `${all} ${where}`;
+  const count = values.length === 0 ? (counted ?? counting(chosen)) : counting(chosen);
+  return { chosen, values: [...given, ...values], count, isPartial: false };
+};
+
+const chosenRows = async ({ sql, texts }: Asking, paged: Paged, question: Question): Promise<Chosen> => {
+  const filtered = filteredRows(paged, question);
+  const { order = NEWEST_FIRST, searched } = paged;
+  const { asked } = question;
+  if (asked.q === undefined || searched === undefined) return filtered;
+  const found = await searchIn(sql, searched, {
+    search: { q: asked.q, tenant_id: tenantOf(asked), texts },
+    list: { ...filtered, order: orderBy({ order }) },
   });
-  return { chosen: `${chosen} ${where}`, values: [...values, ...added], isPartial };
+  const chosen = `${filtered.chosen} ${found.where}`;
+  const values = [...filtered.values, ...found.values];
+  return { chosen, values, count: counting(chosen), isPartial: found.isPartial };
 };
 
 /** How a list may be asked for, for the descriptions of its query. */
@@ -168,13 +177,13 @@ export const askableOf = ({ sorts, searched }: Pick<Paged, 'sorts' | 'searched'>
 
 /** A page of rows, by default newest first. */
 export const paging = <Asked extends Page, Row>(paged: Paged, values: Values<[Asked]>, read: Read<Row>) => {
-  const { name, columns = '*', order = NEWEST_FIRST, sorts, counted } = paged;
+  const { name, columns = '*', order = NEWEST_FIRST, sorts } = paged;
   const pageOf =
     (sql: SqlTx, texts?: TextsOf) =>
     async (asked: Asked): Promise<RowPage<Row>> => {
       const list = { name, order: [...orderOf(sorts, asked.sort), ...order] };
       const rows = await chosenRows({ sql, texts }, paged, { asked, values: values(asked) });
-      const { chosen, values: filter, isPartial } = rows;
+      const { chosen, values: filter, count, isPartial } = rows;
       const find: Steps['find'] = async ({ limit, place }) => {
         const given = [...filter, ...(place?.key ?? [])];
         const behind = place === undefined ? '' : `and ${behindKey(list, filter.length + 1)}`;
@@ -185,10 +194,7 @@ export const paging = <Asked extends Page, Row>(paged: Paged, values: Values<[As
           [...given, limit, place === undefined ? asked.offset : 0],
         );
         if (place !== undefined) return { rows: found, total: place.total };
-        const isWhole = asked.q === undefined && asked.filter === undefined;
-        const count = isWhole ? counted : undefined;
-        const counts = onlyRow(await sql.query(count ?? `select count(*) as total ${chosen}`, filter));
-        return { rows: found, total: wholeOf(counts, 'total') };
+        return { rows: found, total: wholeOf(onlyRow(await sql.query(count, filter)), 'total') };
       };
       return { ...(await walked(list, asked, { find, read })), ...(isPartial && { isPartial }) };
     };
