@@ -4,6 +4,7 @@ import { inserting, jsonText, updating } from './engine/bulk.ts';
 import { only, type SqlRow, type SqlTx } from './engine/ports.ts';
 import { keyRole } from '../domain/apiKey.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
+import { sortsBy } from './engine/sorts.ts';
 
 /** Every API key ever issued, by hash and display characters only. */
 export const apiKeys = table({
@@ -114,7 +115,12 @@ interface KeysQuery extends Page {
 
 /** A tenant's keys, newest first, revoked ones too. */
 export const apiKeysOfTenant = paging(
-  { name: 'api_keys', chosen: 'from read.api_keys where tenant_id = $1' },
+  {
+    name: 'api_keys',
+    chosen: 'from read.api_keys where tenant_id = $1',
+    sorts: sortsBy(apiKeys.columns, 'key_id', 'prefix', 'role', 'created_at', 'expires_at', 'revoked_at'),
+    searched: { columns: ['key_id', 'prefix', 'last4', 'role'], written: ['name'] },
+  },
   ({ tenant_id }: KeysQuery) => [tenant_id],
   itemOf,
 );

@@ -2,6 +2,7 @@ import { type Projector, table, textOf } from './engine/table.ts';
 import { inserting, jsonText, updating } from './engine/bulk.ts';
 import { only, type ProjectedEventOf } from './engine/ports.ts';
 import { type Page, paging } from './engine/query.ts';
+import { sortBy, sortsBy } from './engine/sorts.ts';
 
 /** Published artifacts. `is_usable`: their job has succeeded. */
 export const artifacts = table({
@@ -61,7 +62,16 @@ const CHOSEN = `from read.artifacts
 
 /** IDs of a tenant's artifacts that may be used, newest first, and how many there are in all. */
 export const artifactsOfTenant = paging(
-  { name: 'artifacts', columns: 'artifact_id', chosen: CHOSEN },
+  {
+    name: 'artifacts',
+    columns: 'artifact_id',
+    chosen: CHOSEN,
+    sorts: {
+      ...sortsBy(artifacts.columns, 'artifact_id', 'job_id', 'project_id', 'task_id', 'bytes'),
+      created_at: sortBy(artifacts.columns, 'published_at'),
+    },
+    searched: { columns: ['artifact_id', 'job_id', 'project_id', 'task_id'] },
+  },
   ({ tenant_id, project_id, task_id }: ArtifactsQuery) => [tenant_id, project_id ?? null, task_id ?? null],
   (row) => textOf(row, 'artifact_id'),
 );

@@ -22,6 +22,7 @@ import { bulk, inserting, onConflict } from './engine/bulk.ts';
 import { laterBy } from '../domain/kernel/amounts.ts';
 import { plan } from '../domain/account/messages.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
+import { patternOf, sortBy, sortsBy } from './engine/sorts.ts';
 
 /**
  * One row a tenant. `balance_credits` = purchased (net of refunds) + adjusted − used; available is
@@ -321,13 +322,18 @@ interface TenantsQuery extends Page {
 
 const DAY_MS = 86_400_000;
 
-/** `%`, `_` and `\` mean themselves in a search. */
-const patternOf = (search: string): string => `%${search.replace(/[\\%_]/g, '\\$&')}%`;
-
 /** All tenants, newest first. */
 export const tenants = paging(
   {
     name: 'tenants',
+    sorts: {
+      ...sortsBy(balances.columns, 'tenant_id', 'plan', 'balance_credits', 'held_credits'),
+      total_credits_purchased: sortBy(balances.columns, 'purchased_credits'),
+      total_credits_used: sortBy(balances.columns, 'used_credits'),
+      free_pages_remaining: { by: '(-free_pages_used - free_pages_held)', as: 'int8', isOrderOnly: true },
+      ...sortsBy(balances.columns, 'created_at', 'last_activity_at', 'last_used_at'),
+    },
+    searched: { columns: ['tenant_id'] },
     chosen: `from read.balances where ($1::text is null or tenant_id ilike $1)
       and ($2::text is null or (balance_credits > 0 and coalesce(last_used_at, created_at) <= $2))`,
     order: [

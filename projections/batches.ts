@@ -1,10 +1,11 @@
 import { pick, type Projector, rowReader, table, textOf, wholeOf } from './engine/table.ts';
 import { pagingOfTagged, tagsColumn, tagTable, taggingIn } from './engine/tagged.ts';
 import { operationIdOfDocument } from '../domain/batch.ts';
-import type { Tags } from '../domain/tags.ts';
+import type { Tags } from '../domain/kernel/tags.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEventOf, type SqlRow } from './engine/ports.ts';
 import { finding, listing, type Page, telling } from './engine/query.ts';
+import { sortBy, sortsBy } from './engine/sorts.ts';
 
 /** Batches as they stand. What came of one is null until it has ended. */
 export const batches = table({
@@ -336,6 +337,15 @@ export const batchesOfTenant = pagingOfTagged(
     chosen: CHOSEN,
     tags: batchTags,
     id: 'batch_id',
+    sorts: {
+      ...sortsBy(batches.columns, 'batch_id', 'project_id', 'task_id'),
+      operation: sortBy(batches.columns, 'kind'),
+      status: { by: '(status collate "C")', as: 'text' },
+      ...sortsBy(batches.columns, 'documents', 'accepted_at', 'started_at', 'finished_at'),
+      pages_done: sortBy(batches.columns, 'pages'),
+      credits_used: sortBy(batches.columns, 'credits_charged'),
+    },
+    searched: { columns: ['batch_id', 'project_id', 'task_id', 'kind', 'status'] },
     values: (query: BatchesQuery) => [
       query.tenant_id,
       query.status ?? null,

@@ -1,7 +1,8 @@
 import { onlyRow, pick, type RowOf, rowReader, type TimeRange, wholeOf } from './engine/table.ts';
 import type { SqlTx } from './engine/ports.ts';
-import { behindKey, keyColumns } from './engine/cursor.ts';
-import { walked, type Page, type RowPage } from './engine/query.ts';
+import { behindKey, keyColumns, orderBy } from './engine/cursor.ts';
+import { askableOf, walked, type Page, type RowPage } from './engine/query.ts';
+import { filterIn, orderOf, patternOf, sortsBy } from './engine/sorts.ts';
 import { PRICED_CALLS } from './llmCosts.ts';
 import { partsOf, USAGE_PARTS, usageDocuments } from './usage.ts';
 
@@ -62,7 +63,8 @@ const readDocument = rowReader({
 });
 
 const DOCUMENTS = `from read.usage_documents u where ($1::text is null or u.document_id = $1)
-  and ($2::text is null or u.tenant_id = $2) and ($3::text is null or u.task_id = $3)`;
+  and ($2::text is null or u.tenant_id = $2) and ($3::text is null or u.task_id = $3)
+  and ($4::text is null or u.document_id ilike $4 or u.tenant_id ilike $4 or u.task_id ilike $4)`;
 
 /** Model costs of the page's documents only: by the call's document, else by that of its operation. */
 const COSTS = `
@@ -79,27 +81,49 @@ const LAST_USED_FIRST = {
   order: [{ by: 'last_position', as: 'int8' }],
 } as const;
 
-/** Costs by document, last used first. */
-export const costsByDocument =
+const SORTS = sortsBy(
+  usageDocuments.columns,
+  'document_id',
+  'tenant_id',
+  'task_id',
+  'last_used_at',
+  'operations',
+  'pages',
+  'credits',
+);
+
+/** Costs by document, last used first or as they are asked for. */
+const documentCosts =
   (sql: SqlTx) =>
-  (query: DocumentCostsQuery): Promise<RowPage<ReturnType<typeof readDocument>>> =>
-    walked(LAST_USED_FIRST, query, {
+  (query: DocumentCostsQuery): Promise<RowPage<ReturnType<typeof readDocument>>> => {
+    const { document_id = null, tenant_id = null, task_id = null, q } = query;
+    const { name, order } = LAST_USED_FIRST;
+    const list = { name, order: [...orderOf(SORTS, query.sort), ...order] };
+    return walked(list, query, {
       find: async ({ limit, place }) => {
-        const filter = [query.document_id ?? null, query.tenant_id ?? null, query.task_id ?? null];
-        const behind = place === undefined ? '' : `and ${behindKey(LAST_USED_FIRST, 6)}`;
+        const named = [document_id, tenant_id, task_id, q === undefined ? null : patternOf(q)];
+        const { where, values } = filterIn(SORTS, query.filter, named.length + 1);
+        const filter = [...named, ...values];
+        const chosen = `${DOCUMENTS} ${where}`;
+        const [most, skipped, first] = [1, 2, 3].map((at) => filter.length + at);
+        const behind = place === undefined ? '' : `and ${behindKey(list, first ?? 0)}`;
         const rows = await sql.query(
           `with page as (
-             select u.* ${DOCUMENTS} ${behind} order by u.last_position desc limit $4 offset $5
+             select u.*, ${keyColumns(list)}, row_number() over (order by ${orderBy(list)}) as place
+             ${chosen} ${behind} order by ${orderBy(list)} limit $${String(most)} offset $${String(skipped)}
            ), models as (${COSTS})
-           select page.*, ${keyColumns(LAST_USED_FIRST)}, d.file_name, coalesce(models.cost, 0) as cost_pico
+           select page.*, d.file_name, coalesce(models.cost, 0) as cost_pico
            from page left join read.documents d on d.document_id = page.document_id
            left join models on models.tenant_id = page.tenant_id and models.document_id = page.document_id
-           order by page.last_position desc`,
+           order by page.place`,
           [...filter, limit, place === undefined ? query.offset : 0, ...(place?.key ?? [])],
         );
         if (place !== undefined) return { rows, total: place.total };
-        const total = onlyRow(await sql.query(`select count(*) as n ${DOCUMENTS}`, filter));
+        const total = onlyRow(await sql.query(`select count(*) as n ${chosen}`, filter));
         return { rows, total: wholeOf(total, 'n') };
       },
       read: readDocument,
     });
+  };
+
+export const costsByDocument = Object.assign(documentCosts, askableOf({ sorts: SORTS }));

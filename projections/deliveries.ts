@@ -1,6 +1,7 @@
 import { pick, rowReader } from './engine/table.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
 import { webhookDeliveries, webhooks } from './webhookRows.ts';
+import { sortBy } from './engine/sorts.ts';
 
 interface DeliveriesQuery extends Page {
   readonly webhook_id: string;
@@ -36,6 +37,17 @@ export const deliveriesOfWebhook = paging(
       { by: 'd.position', as: 'int8' },
       { by: 'd.turn', as: 'int8' },
     ],
+    sorts: {
+      delivery_id: sortBy(webhookDeliveries.columns, 'delivery_id', 'd.'),
+      event: sortBy(webhookDeliveries.columns, 'event_type', 'd.'),
+      status: { by: `(${STATUS}) collate "C"`, as: 'text' },
+      attempts: sortBy(webhookDeliveries.columns, 'attempts', 'd.'),
+      response_status: sortBy(webhookDeliveries.columns, 'response_status', 'd.'),
+      created_at: sortBy(webhookDeliveries.columns, 'created_at', 'd.'),
+      last_attempt_at: sortBy(webhookDeliveries.columns, 'last_attempt_at', 'd.'),
+      delivered_at: sortBy(webhookDeliveries.columns, 'delivered_at', 'd.'),
+    },
+    searched: { columns: ['d.delivery_id', 'd.event_id', 'd.event_type', 'd.error', STATUS] },
   },
   (query: DeliveriesQuery) => [query.webhook_id, query.now, query.status ?? null, query.event ?? null],
   rowReader(SHOWN),

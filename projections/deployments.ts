@@ -2,6 +2,7 @@ import { omit, type Projector, rowReader, table } from './engine/table.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEventOf } from './engine/ports.ts';
 import { type Page, paging } from './engine/query.ts';
+import { sortsBy } from './engine/sorts.ts';
 
 /** Every deployment there ever was; `retired_at` is null while it serves. */
 export const deployments = table({
@@ -60,7 +61,21 @@ const CHOSEN = `from read.deployments
 
 /** Every deployment that a tenant ever had, newest first, and how many there are in all. */
 export const deploymentsOfTenant = paging(
-  { name: 'deployments', chosen: CHOSEN },
+  {
+    name: 'deployments',
+    chosen: CHOSEN,
+    sorts: {
+      ...sortsBy(deployments.columns, 'deployment_id', 'project_id', 'task_id', 'environment'),
+      ...sortsBy(deployments.columns, 'artifact_id', 'activated_at', 'retired_at'),
+      status: {
+        by: "(case when retired_at is null then 'active' else 'retired' end collate \"C\")",
+        as: 'text',
+      },
+    },
+    searched: {
+      columns: ['deployment_id', 'project_id', 'task_id', 'environment', 'artifact_id'],
+    },
+  },
   ({ tenant_id, project_id, task_id, environment }: DeploymentsQuery) => [
     tenant_id,
     project_id ?? null,

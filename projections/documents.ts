@@ -2,6 +2,7 @@ import { flagOf, omit, type Projector, rowReader, table, textOf } from './engine
 import { inserting, updating } from './engine/bulk.ts';
 import { only } from './engine/ports.ts';
 import { listing, type Page, paging, telling } from './engine/query.ts';
+import { sortsBy } from './engine/sorts.ts';
 
 /**
  * Documents that the service has seen: what identifies and measures them. `removed_at`: its upload is gone;
@@ -100,7 +101,18 @@ const CHOSEN = `from read.documents
 
 /** A tenant's documents, newest first, and how many there are in all. */
 export const documentsOfTenant = paging(
-  { name: 'documents', chosen: CHOSEN },
+  {
+    name: 'documents',
+    chosen: CHOSEN,
+    sorts: {
+      ...sortsBy(documents.columns, 'document_id', 'project_id', 'task_id', 'mime_type', 'bytes', 'pages'),
+      ...sortsBy(documents.columns, 'source', 'created_at', 'removed_at', 'erased_at'),
+    },
+    searched: {
+      columns: ['document_id', 'project_id', 'task_id', 'mime_type', 'source'],
+      written: ['file_name'],
+    },
+  },
   (query: DocumentsQuery) => [
     query.tenant_id,
     query.project_id ?? null,

@@ -3,6 +3,7 @@ import { inserting, updating, upserting } from './engine/bulk.ts';
 import { only, type ProjectedEventOf } from './engine/ports.ts';
 import { finding, listing, type Page, paging } from './engine/query.ts';
 import { runIdOfBatch } from '../domain/evaluation.ts';
+import { sortsBy } from './engine/sorts.ts';
 
 /** Sets of examples by their latest version; a removed one has no row. */
 export const evaluationSets = table({
@@ -211,7 +212,15 @@ interface OfTenant extends Page {
 
 /** A tenant's sets, last changed first, and how many there are in all. */
 export const setsOfTenant = paging(
-  { name: 'evaluation_sets', chosen: 'from read.evaluation_sets where tenant_id = $1' },
+  {
+    name: 'evaluation_sets',
+    chosen: 'from read.evaluation_sets where tenant_id = $1',
+    sorts: {
+      ...sortsBy(evaluationSets.columns, 'set_id', 'project_id', 'task_id', 'version', 'documents'),
+      ...sortsBy(evaluationSets.columns, 'created_at', 'published_at'),
+    },
+    searched: { columns: ['set_id', 'project_id', 'task_id'], written: ['set_name'] },
+  },
   ({ tenant_id }: OfTenant) => [tenant_id],
   rowReader(evaluationSets.columns),
 );
@@ -249,6 +258,15 @@ export const runsOfTenant = paging(
     name: 'evaluation_runs',
     chosen: `from (${RUN}) runs where tenant_id = $1
       and ($2::text is null or set_id = $2) and ($3::text is null or status = $3)`,
+    sorts: {
+      ...sortsBy(evaluationRuns.columns, 'run_id', 'set_id', 'set_version', 'config_id', 'artifact_id'),
+      ...sortsBy(evaluationRuns.columns, 'mode', 'documents', 'accepted_at', 'scored_at'),
+      status: { by: '(status collate "C")', as: 'text' },
+      ...sortsBy({ pages: 'int8?', started_at: 'text?', finished_at: 'text?' }, 'pages', 'started_at'),
+      finished_at: { by: '(finished_at collate "C")', as: 'text', isNullable: true },
+      credits_used: { by: 'credits_charged', as: 'int8', isNullable: true },
+    },
+    searched: { columns: ['run_id', 'set_id', 'config_id', 'artifact_id', 'mode', 'status'] },
   },
   ({ tenant_id, set_id, status }: RunsQuery) => [tenant_id, set_id ?? null, status ?? null],
   runRow,

@@ -1,18 +1,11 @@
-import { omit, onlyRow, pick, type Projector, rowReader, table, wholeOf } from './engine/table.ts';
+import { omit, pick, type Projector, rowReader, table } from './engine/table.ts';
 import { type DisputeStatus, disputeStatus } from '../domain/account/messages.ts';
 import { negated } from '../domain/kernel/amounts.ts';
 import { isStaleRate, rateAgeDays } from '../domain/fxRates.ts';
 import { bulk, inserting } from './engine/bulk.ts';
-import {
-  only,
-  type ProjectedEvent,
-  type ProjectedEventOf,
-  type SqlRow,
-  type SqlTx,
-  tenantOf,
-} from './engine/ports.ts';
-import { behindKey, keyColumns, NEWEST_FIRST } from './engine/cursor.ts';
-import { finding, listing, walked, type Page, type RowPage } from './engine/query.ts';
+import { only, type ProjectedEvent, type ProjectedEventOf, type SqlRow, tenantOf } from './engine/ports.ts';
+import { finding, listing, paging, type Page } from './engine/query.ts';
+import { sortsBy } from './engine/sorts.ts';
 
 /**
  * Sales, refunds and disputes as negative rows linked to their sale, and reversals as positive ones. A sale knows what
@@ -335,32 +328,26 @@ interface GrantsQuery extends Page {
   readonly tenant_id: string;
 }
 
-const OF_TENANT = { name: 'grants', order: NEWEST_FIRST };
-
 /** A tenant's sales, refunds and reversals, newest first. The account counts them, so that no page has to. */
-export const grantsOfTenant =
-  (sql: SqlTx) =>
-  (asked: GrantsQuery): Promise<RowPage<GrantRow>> =>
-    walked(OF_TENANT, asked, {
-      find: async ({ limit, place }) => {
-        const { tenant_id, offset } = asked;
-        const behind = place === undefined ? '' : `and ${behindKey(OF_TENANT, 4)}`;
-        const rows = await sql.query(
-          `select *, ${keyColumns(OF_TENANT)} from read.grants where tenant_id = $1 ${behind}
-           order by position desc limit $2 offset $3`,
-          [tenant_id, limit, place === undefined ? offset : 0, ...(place?.key ?? [])],
-        );
-        if (place !== undefined) return { rows, total: place.total };
-        const total = onlyRow(
-          await sql.query(
-            'select coalesce((select grants_count from read.balances where tenant_id = $1), 0) as n',
-            [tenant_id],
-          ),
-        );
-        return { rows, total: wholeOf(total, 'n') };
-      },
-      read: rowOf,
-    });
+export const grantsOfTenant = paging(
+  {
+    name: 'grants',
+    chosen: 'from read.grants where tenant_id = $1',
+    counted: 'select coalesce((select grants_count from read.balances where tenant_id = $1), 0) as total',
+    sorts: {
+      ...sortsBy(grants.columns, 'grant_id', 'kind', 'credits', 'bonus_credits', 'currency', 'provider'),
+      ...sortsBy(grants.columns, 'gross_amount_minor', 'vat_amount_minor', 'provider_fee_minor'),
+      ...sortsBy(grants.columns, 'net_amount_minor', 'refunded_credits', 'refunded_amount_minor'),
+      ...sortsBy(grants.columns, 'provider_txn_id', 'dispute_status', 'occurred_at', 'created_at'),
+    },
+    searched: {
+      columns: ['grant_id', 'kind', 'currency', 'provider', 'provider_txn_id', 'payout_id', 'discount_code'],
+      written: ['invoice_ref'],
+    },
+  },
+  ({ tenant_id }: GrantsQuery) => [tenant_id],
+  rowOf,
+);
 
 const readRated = rowReader(
   pick(

@@ -1,7 +1,8 @@
 import { omit, onlyRow, rowReader, tagsOf, textOf, wholeOf } from './engine/table.ts';
 import type { SqlRow, SqlTx, SqlValue } from './engine/ports.ts';
 import { keyColumns, type Place } from './engine/cursor.ts';
-import { walked, type Found, type Page, type RowPage } from './engine/query.ts';
+import { askableOf, paging, walked, type Found, type Page, type RowPage } from './engine/query.ts';
+import { sortsBy, type TextsOf } from './engine/sorts.ts';
 import { BLOCK_ROWS, ledger, ledgerBlocks, type LedgerKind } from './ledger.ts';
 import { listValueUsd } from '../domain/kernel/amounts.ts';
 
@@ -59,6 +60,7 @@ export interface LedgerQuery extends Page {
   /** RFC 3339 UTC with milliseconds, inclusive. */
   readonly to?: string | undefined;
   readonly operation?: string | undefined;
+  readonly category?: string | undefined;
   /** All kinds by default. */
   readonly kinds?: readonly LedgerKind[] | undefined;
 }
@@ -133,10 +135,10 @@ const exactly = async (
 /** What an item of a page is made of. */
 export const itemColumns = omit(ledger.columns, 'tenant_id', 'ordinal', 'position', 'part');
 const NEWEST_POSTING_FIRST = { name: 'ledger', order: [{ by: 'l.ordinal', as: 'int8' }] } as const;
-const COLUMNS = [
-  ...Object.keys(itemColumns).map((name) => `l.${name}`),
-  keyColumns(NEWEST_POSTING_FIRST),
-].join(', ');
+const ITEM = Object.keys(itemColumns)
+  .map((name) => `l.${name}`)
+  .join(', ');
+const COLUMNS = `${ITEM}, ${keyColumns(NEWEST_POSTING_FIRST)}`;
 
 const DENSE = `
   select ${COLUMNS} from read.ledger l where ${MATCHES} and ${IN_RANGE} and ordinal between $6 and $7
@@ -220,19 +222,77 @@ const newestPage = async (sql: SqlTx, { query, place }: Asked): Promise<Found | 
   return rows.length < Math.min(limit, total - offset) ? undefined : { rows, total };
 };
 
-/** A page of a tenant's postings, newest first, and how many match in all. */
-export const ledgerPage = <Row>(
-  sql: SqlTx,
-  query: LedgerQuery,
-  toRow: (row: SqlRow) => Row,
-): Promise<RowPage<Row>> =>
-  walked(NEWEST_POSTING_FIRST, query, {
-    find: async ({ limit, place }) => {
-      const asked = { query: { ...query, limit }, place };
-      return (await newestPage(sql, asked)) ?? (await nextPage(sql, asked)) ?? anyPage(sql, asked);
+const detail = (name: string): string => `l.details->>'${name}'`;
+
+const ANY_ORDER = {
+  sorts: sortsBy(
+    ledger.columns,
+    'id',
+    'kind',
+    'operation',
+    'category',
+    'extraction_mode',
+    'billing_type',
+    'pages',
+    'free_pages',
+    'credits_per_page',
+    'credits_delta',
+    'balance_after',
+    'project_id',
+    'task_id',
+    'document_id',
+    'job_id',
+    'api_key_id',
+    'created_at',
+  ),
+  searched: {
+    columns: [
+      'id',
+      'kind',
+      'operation',
+      'category',
+      'project_id',
+      'task_id',
+      'document_id',
+      'job_id',
+      'api_key_id',
+      detail('provider_txn_id'),
+      detail('grant_id'),
+    ],
+    written: [detail('reason'), detail('invoice_ref')],
+  },
+};
+
+/** A page in another order than that of the log, or of what a search or a category leaves: all postings are read. */
+const inAnyOrder = <Row>(toRow: (row: SqlRow) => Row) =>
+  paging(
+    {
+      ...NEWEST_POSTING_FIRST,
+      ...ANY_ORDER,
+      columns: ITEM,
+      chosen: `from read.ledger l where ${MATCHES} and ${IN_RANGE} and ($6::text is null or category = $6)`,
     },
-    read: toRow,
-  });
+    (query: LedgerQuery) => [...filterOf(query), query.category ?? null],
+    toRow,
+  );
+
+/** Pages of a tenant's postings, newest first or as they are asked for, and how many match in all. */
+const ledgerPages =
+  <Row>(toRow: (row: SqlRow) => Row) =>
+  (sql: SqlTx, texts?: TextsOf) => {
+    const anyOrder = inAnyOrder(toRow)(sql, texts);
+    return (query: LedgerQuery): Promise<RowPage<Row>> => {
+      if ([query.sort, query.q, query.filter, query.category].some((one) => one !== undefined))
+        return anyOrder(query);
+      return walked(NEWEST_POSTING_FIRST, query, {
+        find: async ({ limit, place }) => {
+          const asked = { query: { ...query, limit }, place };
+          return (await newestPage(sql, asked)) ?? (await nextPage(sql, asked)) ?? anyPage(sql, asked);
+        },
+        read: toRow,
+      });
+    };
+  };
 
 const readUsage = rowReader(omit(itemColumns, 'kind', 'details', 'tags'));
 
@@ -265,19 +325,17 @@ const ledgerItemOf = (row: SqlRow) => ({
 });
 
 /** Postings of all kinds, newest first. */
-export const ledgerOfTenant =
-  (sql: SqlTx) =>
-  (query: LedgerQuery): Promise<RowPage<LedgerItem>> =>
-    ledgerPage(sql, query, ledgerItemOf);
+export const ledgerOfTenant = Object.assign(ledgerPages(ledgerItemOf), askableOf(ANY_ORDER));
 
 interface UsageQuery extends Omit<LedgerQuery, 'kinds' | 'operation'> {
   readonly include_adjustments: boolean;
 }
 
 /** Usage, newest first; adjustments only when asked for. Purchases are in the grants. */
-export const usageOfTenant =
-  (sql: SqlTx) =>
-  ({ include_adjustments, ...query }: UsageQuery): Promise<RowPage<UsageRow>> => {
+export const usageOfTenant = Object.assign((sql: SqlTx, texts?: TextsOf) => {
+  const pageOf = ledgerPages(usageRowOf)(sql, texts);
+  return ({ include_adjustments, ...query }: UsageQuery): Promise<RowPage<UsageRow>> => {
     const kinds: readonly LedgerKind[] = include_adjustments ? ['usage', 'admin_adjustment'] : ['usage'];
-    return ledgerPage(sql, { ...query, kinds }, usageRowOf);
+    return pageOf({ ...query, kinds });
   };
+}, askableOf(ANY_ORDER));

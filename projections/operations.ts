@@ -6,6 +6,7 @@ import { bulk, inserting } from './engine/bulk.ts';
 import { only, type ProjectedEventOf } from './engine/ports.ts';
 import { NO_END } from '../domain/account/messages.ts';
 import type { Tags } from '../domain/kernel/tags.ts';
+import { sortBy, sortsBy } from './engine/sorts.ts';
 
 /**
  * What has not ended, by its kind and how it stands: operations, batches, training jobs, and the reviews that can be
@@ -248,6 +249,16 @@ export const operationsOfTenant = pagingOfTagged(
     chosen: CHOSEN,
     tags: operationTags,
     id: 'operation_id',
+    sorts: {
+      ...sortsBy(operations.columns, 'operation_id', 'document_id', 'project_id', 'task_id', 'pages'),
+      operation: sortBy(operations.columns, 'kind'),
+      ...sortsBy(operations.columns, 'status', 'problem_code'),
+      credits_used: sortBy(operations.columns, 'credits_charged'),
+      ...sortsBy(operations.columns, 'accepted_at', 'started_at', 'finished_at'),
+    },
+    searched: {
+      columns: ['operation_id', 'document_id', 'project_id', 'task_id', 'kind', 'status', 'problem_code'],
+    },
     values: (query: OperationsQuery) => [
       query.tenant_id,
       query.status ?? null,

@@ -6,6 +6,7 @@ import { listing, paging, type Page } from './engine/query.ts';
 import { omit, onlyRow, pick, rowReader, textOf, type TimeRange, within } from './engine/table.ts';
 import { grants } from './grants.ts';
 import { paymentLines } from './paymentLines.ts';
+import { type Filter, filterIn, patternOf, sortsBy } from './engine/sorts.ts';
 
 /** Which payments are asked for; times are those of booking. */
 interface PaymentsAsked extends TimeRange {
@@ -15,6 +16,9 @@ interface PaymentsAsked extends TimeRange {
   readonly currency?: string | undefined;
   readonly kind?: string | undefined;
   readonly payout_id?: string | undefined;
+  /** Part of an ID, a provider or a kind, in any case. Sums are of the rows that it leaves, too. */
+  readonly q?: string | undefined;
+  readonly filter?: Filter | undefined;
 }
 
 /** Columns that a payment does not show. */
@@ -26,7 +30,9 @@ const CHOSEN = `from read.payment_lines
   where ($1::text is null or booked_at >= $1) and ($2::text is null or booked_at <= $2)
     and ($3::text is null or tenant_id = $3) and ($4::text is null or lower(provider) = lower($4))
     and ($5::text is null or currency = $5) and ($6::text is null or kind = $6)
-    and ($7::text is null or payout_id = $7)`;
+    and ($7::text is null or payout_id = $7)
+    and ($8::text is null or tenant_id ilike $8 or provider ilike $8 or provider_txn_id ilike $8
+      or grant_id ilike $8 or sale_id ilike $8 or kind ilike $8 or payout_id ilike $8)`;
 
 const valuesOf = (asked: PaymentsAsked): readonly SqlValue[] => [
   asked.from ?? null,
@@ -36,7 +42,14 @@ const valuesOf = (asked: PaymentsAsked): readonly SqlValue[] => [
   asked.currency ?? null,
   asked.kind ?? null,
   asked.payout_id ?? null,
+  asked.q === undefined ? null : patternOf(asked.q),
 ];
+
+const SORTS = {
+  ...sortsBy(paymentLines.columns, 'tenant_id', 'grant_id', 'kind', 'credits', 'currency', 'provider'),
+  ...sortsBy(paymentLines.columns, ...MONEY, 'dispute_fee_minor', 'payout_id', 'tax_rate', 'tax_country'),
+  ...sortsBy(paymentLines.columns, 'provider_txn_id', 'occurred_at', 'created_at', 'booked_at'),
+};
 
 /** Sales, refunds, disputes, reversals and corrections of all tenants, newest first. */
 export const payments = paging(
@@ -45,29 +58,36 @@ export const payments = paging(
     columns: Object.keys(SHOWN).join(', '),
     chosen: CHOSEN,
     order: [...NEWEST_FIRST, { by: 'line', as: 'int8' }],
+    sorts: SORTS,
   },
   (asked: PaymentsAsked & Page) => valuesOf(asked),
   rowReader(SHOWN),
 );
 
-/** Sums of payments in one currency, minor units; what went back is taken off. */
-export const paymentSums = listing(
-  `select currency, count(*) as payments, count(*) filter (where gross_amount_minor is null) as without_amount,
-     coalesce(sum(dispute_fee_minor), 0)::numeric as dispute_fee_minor,
-     ${MONEY.map((name) => `coalesce(sum(${name}), 0)::numeric as ${name}`).join(', ')}
-   ${CHOSEN} group by currency order by currency`,
-  valuesOf,
-  rowReader({
-    currency: 'text',
-    payments: 'int8',
-    without_amount: 'int8',
-    gross_amount_minor: 'numeric',
-    vat_amount_minor: 'numeric',
-    provider_fee_minor: 'numeric',
-    net_amount_minor: 'numeric',
-    dispute_fee_minor: 'numeric',
-  }),
-);
+const readSums = rowReader({
+  currency: 'text',
+  payments: 'int8',
+  without_amount: 'int8',
+  gross_amount_minor: 'numeric',
+  vat_amount_minor: 'numeric',
+  provider_fee_minor: 'numeric',
+  net_amount_minor: 'numeric',
+  dispute_fee_minor: 'numeric',
+});
+
+/** Sums of the payments of a list in one currency, minor units; what went back is taken off. */
+export const paymentSums = (sql: SqlTx) => async (asked: PaymentsAsked) => {
+  const values = valuesOf(asked);
+  const filtered = filterIn(SORTS, asked.filter, values.length + 1);
+  const rows = await sql.query(
+    `select currency, count(*) as payments, count(*) filter (where gross_amount_minor is null) as without_amount,
+       coalesce(sum(dispute_fee_minor), 0)::numeric as dispute_fee_minor,
+       ${MONEY.map((name) => `coalesce(sum(${name}), 0)::numeric as ${name}`).join(', ')}
+     ${CHOSEN} ${filtered.where} group by currency order by currency`,
+    [...values, ...filtered.values],
+  );
+  return rows.map(readSums);
+};
 
 /** A refund that was reversed is taken off the refunds. */
 const sumOf = (side: 'sale' | 'refund', column: string, name: string): string =>

@@ -13,7 +13,8 @@ import {
 import type { ProjectedEventOf, SqlRow, SqlTx } from './engine/ports.ts';
 import { upserting } from './engine/bulk.ts';
 import { behindKey, keyColumns, type Listed, orderBy } from './engine/cursor.ts';
-import { type Page, type RowPage, walked } from './engine/query.ts';
+import { askableOf, type Page, paging, type RowPage, walked } from './engine/query.ts';
+import { sortsBy } from './engine/sorts.ts';
 import { sha256 } from '../domain/kernel/chain.ts';
 import { type Lot, leftIn, paidFor, type Parcel, partOfTransfer, valueLeft } from '../domain/margin.ts';
 
@@ -285,11 +286,37 @@ const readDeferred = rowReader({
   deferred: 'numeric',
 });
 
-/** Value that is paid, and the part of it that is not recognised, by what is asked; micro-USD and whole credits. */
-export const deferredRevenue =
+const ANY_ORDER = {
+  sorts: {
+    ...sortsBy({ tenant_id: 'text', lot_id: 'text', currency: 'text' }, ...DIMENSIONS),
+    ...sortsBy({ lots: 'numeric', kind: 'text' }, 'kind', 'lots'),
+    credits_left: { by: 'credits', as: 'numeric' },
+    paid_usd: { by: 'paid', as: 'numeric' },
+    recognised_usd: { by: '(paid - deferred)', as: 'numeric' },
+    deferred_usd: { by: 'deferred', as: 'numeric' },
+  },
+  searched: { columns: DIMENSIONS },
+} as const;
+
+const inAnyOrder = (by: DeferredBy) =>
+  paging(
+    {
+      ...ANY_ORDER,
+      name: `deferred-${by}`,
+      order: ORDER,
+      columns: 'g.*',
+      chosen: `from ${grouped(by, '', '')} where true`,
+    },
+    ({ on }: DeferredAsked & Page) => [on],
+    readDeferred,
+  );
+
+const deferredPages =
   (sql: SqlTx) =>
   (asked: DeferredAsked & Page): Promise<RowPage<DeferredRow>> => {
     const { by, on } = asked;
+    if ([asked.sort, asked.q, asked.filter].some((one) => one !== undefined))
+      return inAnyOrder(by)(sql)(asked);
     return walked({ name: `deferred-${by}`, order: ORDER }, asked, {
       find: async ({ limit, place }) => {
         if (place !== undefined)
@@ -301,6 +328,9 @@ export const deferredRevenue =
       read: readDeferred,
     });
   };
+
+/** Value that is paid, and the part of it that is not recognised, by what is asked; micro-USD and whole credits. */
+export const deferredRevenue = Object.assign(deferredPages, askableOf(ANY_ORDER));
 
 const ALL = `select ${SUMS.map((name) => `coalesce(sum(${name}), 0)::numeric as ${name}`).join(', ')}
   from read.margin_lot_days where day <= $1`;

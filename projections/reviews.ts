@@ -4,6 +4,7 @@ import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEvent, type ProjectedEventOf } from './engine/ports.ts';
 import { listing, type Page, paging } from './engine/query.ts';
 import { pick, type Projector, rowReader, table } from './engine/table.ts';
+import { sortBy, sortsBy } from './engine/sorts.ts';
 
 /**
  * Reviews as they stand. What was decided is null while the review is open; `kept_until`: when it is too late to
@@ -130,6 +131,8 @@ export const reviewsProjector: Projector = {
 interface ReviewsQuery extends Page {
   readonly tenant_id: string;
   readonly status?: string | undefined;
+  /** true: those that somebody decided or rejected; false: those that can be decided. */
+  readonly decided?: boolean | undefined;
   readonly now: string;
 }
 
@@ -146,12 +149,27 @@ const CHOSEN = `from (
     from read.reviews r join read.operations o on o.operation_id = r.operation_id
       left join read.documents d on d.document_id = o.document_id
     where r.tenant_id = $1
-  ) reviews where ($3::text is null or status = $3)`;
+  ) reviews where ($3::text is null or status = $3)
+    and ($4::bool is null
+      or status = any(case when $4 then array['decided', 'rejected'] else array['open', 'leased'] end))`;
 
 /** A tenant's reviews, newest first, and how many there are in all. */
 export const reviewsOfTenant = paging(
-  { name: 'reviews', chosen: CHOSEN },
-  (query: ReviewsQuery) => [query.tenant_id, query.now, query.status ?? null],
+  {
+    name: 'reviews',
+    chosen: CHOSEN,
+    sorts: {
+      ...sortsBy(reviews.columns, 'review_id', 'operation_id', 'generation', 'opened_at', 'decided_at'),
+      ...sortsBy({ project_id: 'sorted', task_id: 'sorted' }, 'project_id', 'task_id'),
+      ...sortsBy({ document_id: 'sorted', pages: 'int8', status: 'text' }, 'document_id', 'pages', 'status'),
+      expires_at: sortBy(reviews.columns, 'kept_until'),
+    },
+    searched: {
+      columns: ['review_id', 'operation_id', 'document_id', 'project_id', 'task_id', 'status', 'reasons'],
+      written: ['file_name'],
+    },
+  },
+  (query: ReviewsQuery) => [query.tenant_id, query.now, query.status ?? null, query.decided ?? null],
   rowReader({
     ...pick(
       reviews.columns,

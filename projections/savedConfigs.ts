@@ -3,6 +3,7 @@ import { upserting } from './engine/bulk.ts';
 import { only, type ProjectedEventOf, type SqlRow } from './engine/ports.ts';
 import { type ConfigVersion, savedConfigEvent } from '../domain/savedConfig.ts';
 import { type Page, paging } from './engine/query.ts';
+import { sortsBy } from './engine/sorts.ts';
 
 /**
  * Saved configs that were not revoked, each by its latest version. `latest` is JSON text, not jsonb: its members
@@ -59,9 +60,26 @@ const latestOf = (row: SqlRow): ConfigVersion => {
   return event.data;
 };
 
+const memberOf = (name: string) =>
+  ({ by: `(latest::jsonb->>'${name}' collate "C")`, as: 'text', isNullable: true }) as const;
+
 /** The latest version of each config of a tenant that was not revoked, last published first. */
 export const configsOfTenant = paging(
-  { name: 'configs', columns: 'latest', chosen: 'from read.saved_configs where tenant_id = $1' },
+  {
+    name: 'configs',
+    columns: 'latest',
+    chosen: 'from read.saved_configs where tenant_id = $1',
+    sorts: {
+      ...sortsBy(savedConfigs.columns, 'config_id', 'version'),
+      mode: memberOf('mode'),
+      artifact_id: memberOf('artifact_id'),
+      published_at: memberOf('published_at'),
+    },
+    searched: {
+      columns: ['config_id', "latest::jsonb->>'mode'", "latest::jsonb->>'artifact_id'"],
+      written: ["latest::jsonb->>'name'"],
+    },
+  },
   ({ tenant_id }: ConfigsQuery) => [tenant_id],
   latestOf,
 );

@@ -10,11 +10,12 @@ import {
   wholeOrNull,
 } from './engine/table.ts';
 import { pagingOfTagged, tagsColumn, tagTable, taggingIn } from './engine/tagged.ts';
-import type { Tags } from '../domain/tags.ts';
+import type { Tags } from '../domain/kernel/tags.ts';
 import { moveQueue, QUEUE_INDEXES, QUEUED, queueLists } from './queue.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEventOf, type SqlTx } from './engine/ports.ts';
 import { finding, listing, type Page } from './engine/query.ts';
+import { sortBy, sortsBy } from './engine/sorts.ts';
 
 /**
  * Training jobs as they stand. `ready_at`: from when on a worker may claim it, or until when its lease is.
@@ -215,6 +216,16 @@ export const jobsOfTenant = pagingOfTagged(
     name: 'training_jobs',
     tags: trainingTags,
     id: 'job_id',
+    sorts: {
+      ...sortsBy(trainingJobs.columns, 'job_id', 'project_id', 'task_id', 'status', 'artifact_id'),
+      ...sortsBy(trainingJobs.columns, 'problem_code', 'credits_charged'),
+      ...sortsBy(trainingJobs.columns, 'created_at', 'started_at', 'finished_at'),
+      credits_held: sortBy(trainingJobs.columns, 'credits'),
+    },
+    searched: {
+      columns: ['job_id', 'project_id', 'task_id', 'status', 'artifact_id', 'problem_code'],
+      written: ['name'],
+    },
     chosen: `from read.training_jobs where tenant_id = $1 and ($2::text is null or status = $2)
       and ($3::text is null or project_id = $3) and ($4::text is null or task_id = $4)`,
     values: ({ tenant_id, status, project_id, task_id }: JobsQuery) => [

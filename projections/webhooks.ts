@@ -26,6 +26,7 @@ import { PACE_DAYS_MAX, paceStart } from '../domain/forecast.ts';
 import { only, type ProjectedEvent, type ProjectedEventOf, type SqlRow, type SqlTx } from './engine/ports.ts';
 import { inserting, upserting } from './engine/bulk.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
+import { sortsBy } from './engine/sorts.ts';
 
 type WebhookEvent = ProjectedEventOf<
   'WebhookCreated' | 'WebhookChanged' | 'WebhookSecretRotated' | 'WebhookDisabled' | 'WebhookRemoved'
@@ -411,7 +412,15 @@ const readListed = (row: SqlRow) => {
 
 /** A tenant's webhooks, newest first, and how many there are in all. */
 export const webhooksOfTenant = paging(
-  { name: 'webhooks', chosen: 'from read.webhooks where tenant_id = $1 and removed_at is null' },
+  {
+    name: 'webhooks',
+    chosen: 'from read.webhooks where tenant_id = $1 and removed_at is null',
+    sorts: {
+      ...sortsBy(webhooks.columns, 'webhook_id', 'enabled', 'disabled_reason', 'failing_since'),
+      ...sortsBy(webhooks.columns, 'low_balance_credits', 'created_at', 'updated_at'),
+    },
+    searched: { columns: ['webhook_id', 'events', 'disabled_reason'], written: ['url', 'description'] },
+  },
   (query: WebhooksQuery) => [query.tenant_id],
   readListed,
 );

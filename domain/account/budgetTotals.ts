@@ -127,6 +127,7 @@ const summed = (of: BudgetState, { used, held, total, recent }: Sums): BudgetSta
   levels: of.levels,
   alerted: of.alerted,
   refused: of.refused,
+  refusals: of.refusals,
 });
 
 /** Budgets after a hold. */

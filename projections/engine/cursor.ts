@@ -9,7 +9,7 @@ export class WrongCursor extends Error {
 /** One column of a list's order: the SQL that gives it, and its type. */
 interface Ordered {
   readonly by: string;
-  readonly as: 'int8' | 'text';
+  readonly as: 'int8' | 'numeric' | 'text';
   readonly isAscending?: boolean;
 }
 
@@ -32,7 +32,9 @@ export interface Place {
 const FORM = 1;
 /** Positions and times are far below what int8 holds; the longest texts that lists are ordered by are tenant IDs. */
 const INT8 = /^-?\d{1,18}$/;
-const TEXT = /^[^\0]{0,200}$/;
+/** Sums of amounts, as Postgres writes them. */
+const NUMERIC = /^-?\d{1,60}(?:\.\d{1,20})?$/;
+const TEXT = /^[^\0]{0,300}$/;
 
 /** Members of a question that do not choose rows. */
 const NOT_OF_THE_FILTER = new Set(['limit', 'offset', 'cursor', 'bom', 'now']);
@@ -69,8 +71,10 @@ const membersIn = (cursor: string): readonly unknown[] | undefined => {
   }
 };
 
+const FORMS = { int8: INT8, numeric: NUMERIC, text: TEXT } as const;
+
 const valueOf = (text: unknown, { as }: Ordered): SqlValue => {
-  if (typeof text !== 'string' || !(as === 'int8' ? INT8 : TEXT).test(text)) throw new WrongCursor(MANGLED);
+  if (typeof text !== 'string' || !FORMS[as].test(text)) throw new WrongCursor(MANGLED);
   return as === 'int8' ? BigInt(text) : text;
 };
 

@@ -1,7 +1,8 @@
-import type { Tags } from '../../domain/tags.ts';
+import type { Tags } from '../../domain/kernel/tags.ts';
 import { inserting, jsonText } from './bulk.ts';
 import type { SqlRow, SqlTx, SqlValue } from './ports.ts';
-import { type Page, paging } from './query.ts';
+import { askableOf, type Page, type Paged, paging } from './query.ts';
+import type { TextsOf } from './sorts.ts';
 import { table, tagsOf } from './table.ts';
 
 /** A row for each tag of some kind of work: lists of a tenant's work with a tag are found by it. */
@@ -50,11 +51,8 @@ const hasTags = (
       where tenant_id = $1 and name = ${named ?? ''} and value = ${valued ?? ''})`;
   }).join(' ');
 
-/** How work that may have tags is listed. */
-interface TaggedList<Asked> {
-  readonly name: string;
-  /** Follows `select *`, for the tenant `$1`; ends in conditions that `and` may follow. */
-  readonly chosen: string;
+/** How work that may have tags is listed: `chosen` is for the tenant `$1`, and ends in conditions that `and` may follow. */
+interface TaggedList<Asked> extends Paged {
   readonly values: (asked: Asked) => readonly SqlValue[];
   readonly tags: TagTable;
   /** Column of the ID. */
@@ -63,19 +61,20 @@ interface TaggedList<Asked> {
 
 /** A page of a tenant's work, newest first. Where tags are asked for, it is found by them, and by nothing wider. */
 export const pagingOfTagged = <Asked extends Page & { readonly tag?: Tags | undefined }, Row>(
-  { name, chosen, values, tags, id }: TaggedList<Asked>,
+  { values, tags, id, ...paged }: TaggedList<Asked>,
   read: (row: SqlRow) => Row,
 ) => {
   const readAll = (row: SqlRow) => ({ ...read(row), tags: tagsOf(row) });
-  return (sql: SqlTx) => {
-    const all = paging({ name, chosen }, values, readAll)(sql);
-    return (asked: Asked) => {
-      if (asked.tag === undefined) return all(asked);
+  const all = paging(paged, values, readAll);
+  const pageOf =
+    (sql: SqlTx, texts?: TextsOf) =>
+    (asked: Asked): ReturnType<ReturnType<typeof all>> => {
+      if (asked.tag === undefined) return all(sql, texts)(asked);
       const [before, pairs] = [values(asked), Object.entries(asked.tag)];
       const of = { count: pairs.length, first: before.length + 1 };
-      const found = `${chosen} ${hasTags(tags, id, of)}`;
+      const chosen = `${paged.chosen} ${hasTags(tags, id, of)}`;
       const given = [...before, ...pairs.flat()];
-      return paging({ name, chosen: found }, () => given, readAll)(sql)(asked);
+      return paging({ ...paged, chosen }, () => given, readAll)(sql, texts)(asked);
     };
-  };
+  return Object.assign(pageOf, askableOf(paged));
 };

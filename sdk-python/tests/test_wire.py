@@ -21,6 +21,11 @@ class WireTest(TestCase):
         self.assertEqual(call.url("http://service"), url)
         self.assertEqual(Call("GET", "/v1").url("http://service"), "http://service/v1")
 
+    def test_writes_each_member_of_a_filter_as_a_parameter(self) -> None:
+        call = Call("GET", "/v1", query={"filter": {"status": "queued", "pages": 2}, "limit": 1})
+        url = "http://service/v1?filter%5Bstatus%5D=queued&filter%5Bpages%5D=2&limit=1"
+        self.assertEqual(call.url("http://service"), url)
+
     def test_makes_a_form_of_parts_also_without_a_file(self) -> None:
         call = Call("POST", "/v1", body={"schema": {"a": 1}, "mode": None}, is_form=True, key="k")
         made = httpx.Client().build_request(**call.request(CONNECTION))

@@ -20,18 +20,20 @@ const present = (given: unknown): readonly (readonly [string, unknown])[] =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
+/** A parameter of a query: each value of a list, each member of an object as `name[member]`. */
+const asked = (name: string, value: unknown): readonly [string, string][] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? present(value).map(([member, one]) => [`${name}[${member}]`, textOf(one)])
+    : [value].flat().map((one: unknown) => [name, textOf(one)]);
+
 /** The address of a call: its path with the values filled in, and its query. */
 export const urlOf = (base: string, { path }: Call, { path: parts, query }: CallInput): string => {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(textOf(values(parts)[name])),
   );
-  const search = new URLSearchParams(
-    present(query).flatMap(([name, value]) =>
-      [value].flat().map((one: unknown): [string, string] => [name, textOf(one)]),
-    ),
-  );
-  const asked = search.toString();
-  return `${base}${filled}${asked === '' ? '' : `?${asked}`}`;
+  const search = new URLSearchParams(present(query).flatMap(([name, value]) => asked(name, value)));
+  const text = search.toString();
+  return `${base}${filled}${text === '' ? '' : `?${text}`}`;
 };
 
 const formOf = (body: unknown): FormData => {

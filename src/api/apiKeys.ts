@@ -13,7 +13,7 @@ import {
   pageFacts,
   pageIn,
   pageMembers,
-  pagingQuery,
+  listQuery,
   defaultTagsIn,
   plainText,
   tagsOut,
@@ -26,6 +26,7 @@ import {
 import { routesOver } from '../server/routes.ts';
 import { type Tags, withTags } from '../../domain/kernel/tags.ts';
 import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
+import { apiKeysOfTenant } from '../../projections/apiKeys.ts';
 
 /** What these routes need. */
 export interface ApiKeysDeps {
@@ -162,7 +163,10 @@ const apiKeyCreateResponse = z
   .meta({ id: 'ApiKeyCreateResponse' });
 
 /** Without parameters the answer is as before there were pages, up to the most that a page may hold. */
-const apiKeysQuery = z.object({ ...pagingQuery, limit: wholeNumberText(1, 1000).default(1000) });
+const apiKeysQuery = z.object({
+  ...listQuery(apiKeysOfTenant),
+  limit: wholeNumberText(1, 1000).default(1000),
+});
 
 const apiKeyList = z
   .strictObject({

@@ -27,7 +27,7 @@ import {
   instantOut,
   pageFacts,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tagFilter,
   tagsIn,
@@ -45,6 +45,7 @@ import {
 } from './schemas/workSchemas.ts';
 import { BATCH_PROBLEMS, fieldsIn, looseChannel } from './work.ts';
 import type { ChannelName } from '../commands/models.ts';
+import { batchesOfTenant } from '../../projections/batches.ts';
 
 /** What these routes need. */
 export type BatchesDeps = OperationsDeps & {
@@ -332,7 +333,7 @@ const batchesQuery = z.object({
   task_id: plainText(1, 128).optional(),
   tag: tagFilter.optional(),
   accepted_after: fromBoundary.optional(),
-  ...pagingQuery,
+  ...listQuery(batchesOfTenant),
 });
 
 const batchList = pageOf(

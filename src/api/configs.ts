@@ -13,7 +13,7 @@ import {
   orAbsent,
   pageFacts,
   pageOf,
-  pagingQuery,
+  listQuery,
   defaultTagsIn,
   plainText,
   tagsOut,
@@ -35,6 +35,7 @@ import { gateIn } from './schemas/pipelineSchemas.ts';
 import { sightOf } from './training.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { type DraftDeps, configDraft, type SavedConfigs } from '../commands/savedConfigs.ts';
+import { configsOfTenant } from '../../projections/savedConfigs.ts';
 
 /** What these routes need. */
 export interface ConfigsDeps extends DraftDeps {
@@ -120,7 +121,7 @@ const configResponse = z
   })
   .meta({ id: 'ConfigResponse' });
 
-const configsQuery = z.object({ tenant_id: tenantIdText, ...pagingQuery });
+const configsQuery = z.object({ tenant_id: tenantIdText, ...listQuery(configsOfTenant) });
 
 const configList = pageOf(configResponse, 'ConfigList');
 

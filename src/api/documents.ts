@@ -12,7 +12,7 @@ import {
   instantOut,
   pageFacts,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tenantIdText,
   wholeNumberText,
@@ -24,6 +24,7 @@ import { type ByteRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { workerOf } from '../server/keys.ts';
 import { fileUriOf } from '../../domain/document.ts';
 import { baseName } from '../server/files.ts';
+import { documentsOfTenant } from '../../projections/documents.ts';
 
 /** What these routes need. */
 export interface DocumentsDeps {
@@ -101,7 +102,7 @@ const documentsQuery = z.object({
   source: source.optional(),
   created_after: fromBoundary.optional(),
   exclude_default_scope: booleanText.default(false),
-  ...pagingQuery,
+  ...listQuery(documentsOfTenant),
   limit: wholeNumberText(1, 1000).default(200),
 });
 

@@ -17,11 +17,12 @@ import {
   orAbsent,
   pageFacts,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tenantIdText,
 } from './schemas/basics.ts';
 import { example, scopeName } from './schemas/pipelineSchemas.ts';
+import { setsOfTenant } from '../../projections/evaluations.ts';
 
 /** What routes call for sets of examples. */
 export interface SetCommands {
@@ -222,7 +223,7 @@ export const listEvaluationSets = get(
     access: 'any',
     tenant: 'query',
     serviceActsForAll: true,
-    query: z.object({ tenant_id: tenantIdText, ...pagingQuery }),
+    query: z.object({ tenant_id: tenantIdText, ...listQuery(setsOfTenant) }),
     reply: { status: 200, schema: pageOf(setItem, 'EvaluationSetList') },
     problems: ['tenant_not_found'],
     reads: 'tenant',

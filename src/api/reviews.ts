@@ -19,7 +19,8 @@ import {
   orAbsent,
   pageFacts,
   pageOf,
-  pagingQuery,
+  booleanText,
+  listQuery,
   plainText,
   tenantIdText,
   whoOut,
@@ -27,6 +28,7 @@ import {
 import { originsOut } from './schemas/reviewSchemas.ts';
 import { citation } from './schemas/reviewSchemas.ts';
 import { page, validationErrorItem, warning } from './schemas/workSchemas.ts';
+import { reviewsOfTenant } from '../../projections/reviews.ts';
 
 /** What these routes need. */
 export interface ReviewsDeps {
@@ -106,7 +108,10 @@ const reviewList = pageOf(reviewItem, 'ReviewList');
 const reviewsQuery = z.object({
   tenant_id: tenantIdText,
   status: z.enum(['open', 'leased', 'decided', 'rejected']).optional(),
-  ...pagingQuery,
+  decided: booleanText
+    .optional()
+    .meta({ description: 'true: decided or rejected ones; false: those that can be decided.' }),
+  ...listQuery(reviewsOfTenant),
 });
 
 const decisionOut = z

@@ -12,7 +12,7 @@ import {
   pageFacts,
   pageIn,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tenantIdText,
   tenantParams,
@@ -20,6 +20,7 @@ import {
 } from './schemas/basics.ts';
 import { setPlanRequest, setPlanResponse } from './money/credits.ts';
 import { accountRejections, TRANSFER_REJECTIONS } from './schemas/rejections.ts';
+import { tenants } from '../../projections/balances.ts';
 
 /** What these routes need. */
 export interface TenantsDeps {
@@ -58,7 +59,7 @@ export const listTenants = get(
       'tenants with credits to whom nothing was delivered for so many days.',
     access: 'admin',
     query: z.object({
-      ...pagingQuery,
+      ...listQuery(tenants),
       search: plainText(0, 128).optional(),
       unused_days: wholeNumberText(1, 36_500)
         .optional()

@@ -11,7 +11,7 @@ import {
   instantOut,
   pageFacts,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tenantIdText,
   checkKnown,
@@ -20,6 +20,8 @@ import { receiverUrlFlaw, type Webhooks, type ReceiverPolicy } from '../commands
 import { type AnyRequest, routesOver } from '../server/routes.ts';
 import { invalid, problem, neverRejected, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
+import { webhooksOfTenant } from '../../projections/webhooks.ts';
+import { deliveriesOfWebhook } from '../../projections/deliveries.ts';
 
 /** What these routes need. */
 export interface WebhooksDeps {
@@ -117,9 +119,7 @@ const createdWebhook = z.strictObject({ ...facts, secret }).meta({ id: 'CreatedW
 
 const webhookParams = z.object({ webhook_id: plainText(1, 128) });
 
-const webhooksQuery = z.object({ tenant_id: tenantIdText, ...pagingQuery });
-
-const webhookList = pageOf(webhookBody, 'WebhookList');
+const webhooksQuery = z.object({ tenant_id: tenantIdText, ...listQuery(webhooksOfTenant) });
 
 const rotateSecretRequest = z
   .strictObject({
@@ -151,7 +151,7 @@ const deliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({
 const deliveriesQuery = z.object({
   status: deliveryStatus.optional(),
   event: plainText(1, 64).optional().meta({ description: 'Type of event.' }),
-  ...pagingQuery,
+  ...listQuery(deliveriesOfWebhook),
 });
 
 const deliveryParams = z.object({
@@ -182,8 +182,6 @@ const deliveryBody = z
     payload: z.record(z.string(), z.unknown()).meta({ description: 'The body that the receiver gets.' }),
   })
   .meta({ id: 'WebhookDelivery' });
-
-const deliveryList = pageOf(deliveryBody, 'WebhookDeliveryList');
 
 type WebhookBody = z.input<typeof webhookBody>;
 type DeliveryBody = z.input<typeof deliveryBody>;
@@ -368,7 +366,7 @@ export const listWebhookDeliveries = get(
     access: 'any',
     params: webhookParams,
     query: deliveriesQuery,
-    reply: { status: 200, schema: deliveryList },
+    reply: { status: 200, schema: pageOf(deliveryBody, 'WebhookDeliveryList') },
     problems: ['webhook_not_found'],
   },
   async (request, deps) => {
@@ -389,7 +387,7 @@ export const listWebhooks = get(
     tenant: 'query',
     serviceActsForAll: true,
     query: webhooksQuery,
-    reply: { status: 200, schema: webhookList },
+    reply: { status: 200, schema: pageOf(webhookBody, 'WebhookList') },
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },

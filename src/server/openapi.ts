@@ -157,6 +157,7 @@ const parametersIn = (
       in: where,
       required: required.includes(name),
       ...(sentence !== undefined && { description: sentence }),
+      ...(where === 'query' && member['type'] === 'object' && { style: 'deepObject', explode: true }),
       schema: member,
     };
   });

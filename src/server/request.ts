@@ -329,13 +329,26 @@ const pathParams = ({ params, rest }: Route, req: Request): unknown => {
   );
 };
 
+const OF_FILTER = /^filter\[([a-z]\w{0,63})\]$/;
+
+/** A query's parameters, those that are written `filter[name]=value` as one object. */
+const queryIn = (query: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const filter: [string, unknown][] = [];
+  const rest = Object.entries(query).filter(([name, value]) => {
+    const [, member] = OF_FILTER.exec(name) ?? [];
+    if (member !== undefined) filter.push([member, value]);
+    return member === undefined;
+  });
+  return filter.length === 0 ? query : { ...Object.fromEntries(rest), filter: Object.fromEntries(filter) };
+};
+
 /**
  * The path's and the query's parameters. Express parses a query at each access. Without a key a stranger may add
  * parameters of its own, as providers of sign-ins and proxies do.
  */
 export const addressParts = (route: Route, req: Request): readonly [Part, Part] => [
   { at: 'path', schema: route.params, value: pathParams(route, req) },
-  { at: 'query', schema: route.query, value: req.query, isWhole: route.access !== 'public' },
+  { at: 'query', schema: route.query, value: queryIn(req.query), isWhole: route.access !== 'public' },
 ];
 
 /** Aborts when the connection ends before the answer does. */

@@ -181,7 +181,7 @@ const PARTS = {
   readSql: (from) => readOnlyWhileSound(from.parts.sql, from.logWatch),
   runner: runnerOf,
   reads: (from) => readYourWrites(from.runner),
-  queries: (from) => queriesOn(from.readSql),
+  queries: (from) => queriesOn(from.readSql, from.parts.log.vault?.texts),
   replicas: (from) => replicas(from.parts.sql),
   usedOnce: (from) => usedOnce(from.parts.sql, nowMs),
   replays: replaysOf,

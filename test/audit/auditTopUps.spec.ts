@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { topUpStream, type TopUpKind } from '../../domain/topUp.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { auditedEvent } from '../../src/audit/auditedEvent.ts';
 import { findingsKept } from '../../src/audit/findings.ts';
 import { topUpsCheck } from '../../src/audit/topUps.ts';

@@ -1,7 +1,8 @@
 import Stripe from 'stripe';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import type { Clock, RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
+import type { Clock } from '../../domain/ports/log.ts';
 import { ProblemError } from '../../sdk/src/index.ts';
 import { addCredits } from '../../src/api/money/credits.ts';
 import { getCreditPrices } from '../../src/api/money/prices.ts';

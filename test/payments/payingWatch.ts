@@ -1,5 +1,5 @@
 import type { AccountEventOf } from '../../domain/account/messages.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { StripeDouble } from './stripeDouble.ts';
 
 /** Below so many credits the balance is low. */

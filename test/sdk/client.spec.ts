@@ -103,6 +103,18 @@ describe('the client', () => {
     expect(isProblem(new Error('insufficient_credits'))).to.equal(false);
   });
 
+  it('filters, searches and sorts a list', async () => {
+    const { quire, tenant } = await newQuire();
+    for (const credits of [500, 700, 900]) await api.sell(tenant, credits);
+    const path = { tenant_id: tenant };
+    const sorted = await quire.api.listGrants({ path, query: { sort: '-credits' } });
+    expect(sorted.items.map(({ credits }) => credits)).to.deep.equal([900, 700, 500]);
+    const some = await quire.api.listGrants({ path, query: { filter: { kind: 'sale', credits: '700' } } });
+    expect([some.total, some.items[0]?.credits]).to.deep.equal([1, 700]);
+    const found = await quire.api.listGrants({ path, query: { q: String(some.items[0]?.grant_id) } });
+    expect(found.items).to.deep.equal(some.items);
+  });
+
   it('iterates over a list page by page, from an offset, and over an empty one', async () => {
     const { quire, tenant } = await newQuire();
     for (const credits of [1000, 2000, 3000, 4000, 5000]) await api.sell(tenant, credits);

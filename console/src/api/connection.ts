@@ -6,7 +6,7 @@ import {
   useInfiniteQuery,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { CALLS } from '../../../sdk/src/generated/calls.gen.ts';
 import { errorOf } from '../../../sdk/src/problemError.ts';
 import { bodyOf, urlOf } from '../../../sdk/src/send.ts';
@@ -87,12 +87,34 @@ type Answer<Name extends keyof Api> = Awaited<ReturnType<Api[Name]>>;
 interface AnyPage {
   readonly items: readonly unknown[];
   readonly total: number;
+  readonly total_is_at_least?: true;
   readonly next_cursor: string | null;
 }
 /** The calls that answer with a page of a list. */
 type ListName = { [Name in keyof Api]: Answer<Name> extends AnyPage ? Name : never }[keyof Api];
 type ItemOf<Name extends ListName> = Extract<Answer<Name>, AnyPage>['items'][number];
 type ListInput<Name extends ListName> = NonNullable<Parameters<Api[Name]>[0]>;
+/** The members that a list may be sorted by. */
+type SortOf<Name extends ListName> = keyof ItemOf<Name> & string;
+
+/** The order and the rows of a list that a person wants to see. */
+export interface Wanted {
+  /** Text that the rows have; empty: all rows. */
+  readonly q: string;
+  /** The column to sort by; undefined: the order of the list. */
+  readonly sort: { readonly id: string; readonly desc: boolean } | undefined;
+}
+
+const ALL: Wanted = { q: '', sort: undefined };
+
+/** A list that the service sorts and searches. */
+interface Asking {
+  /** As the rows that are shown were asked for, or are being asked for. */
+  readonly wanted: Wanted;
+  readonly ask: (wanted: Wanted) => void;
+  /** IDs of the columns that it can be sorted by. */
+  readonly sorts: readonly string[];
+}
 
 /** A list as far as it was loaded. */
 export interface Pages<Item, First = unknown> {
@@ -101,13 +123,19 @@ export interface Pages<Item, First = unknown> {
   /** The answer with the first page; sums in it are of the whole list. */
   readonly first: First | undefined;
   readonly total: number | undefined;
+  /** There may be more than `total`. */
+  readonly isAtLeast: boolean;
+  /** undefined: the service knows one order of it, and does not search it. */
+  readonly asking: Asking | undefined;
+  /** The rows are still those of what was asked for before. */
+  readonly isChanging: boolean;
   readonly error: unknown;
   readonly again: () => void;
   /** undefined: all of it is there. */
   readonly more: (() => void) | undefined;
   readonly isLoadingMore: boolean;
-  /** All of it, whole, as the service writes it for spreadsheets. */
-  readonly csv: () => Promise<Blob>;
+  /** Every row that is asked for, loaded or not, as the service writes it for spreadsheets. */
+  readonly csv: (() => Promise<Blob>) | undefined;
 }
 
 const PAGE = 200;
@@ -138,37 +166,77 @@ export const csvOf = <Name extends Named>(name: Name, input: NonNullable<InputOf
   return fileOf(name, { ...input, query: { ...query, bom: true } }, 'text/csv');
 };
 
+interface PagesOptions<Name extends ListName> {
+  readonly refetchInterval?: number | false;
+  /** The member that each column is sorted by, by the column's ID; left out: the list is as the service has it. */
+  readonly sorts?: Readonly<Record<string, SortOf<Name>>>;
+}
+
+const asQuery = ({ q, sort }: Wanted, sorts: Readonly<Record<string, string>>): object => {
+  const by = sort && sorts[sort.id];
+  return {
+    ...(q !== '' && { q }),
+    ...(by !== undefined && { sort: sort?.desc === true ? `-${by}` : by }),
+  };
+};
+
+/** The query of a list with what a person wants to see of it; `sorts` is the same object at each drawing. */
+const useWanted = (given: object, sorts: Readonly<Record<string, string>> | undefined) => {
+  const [wanted, ask] = useState(ALL);
+  const asking = useMemo(() => sorts && { wanted, ask, sorts: Object.keys(sorts) }, [wanted, sorts]);
+  return { asking, query: { ...given, ...asQuery(wanted, sorts ?? {}) } };
+};
+
+interface Loaded {
+  readonly pages: readonly AnyPage[];
+}
+
+/** The rows of all pages that are there: the same array until a page comes, so that a table looks through it once. */
+const useLoaded = (data: Loaded | undefined) =>
+  useMemo(() => {
+    const [first] = data?.pages ?? [];
+    return {
+      items: data?.pages.flatMap(({ items }) => items),
+      first,
+      total: data?.pages.at(-1)?.total,
+      isAtLeast: first?.total_is_at_least === true,
+    };
+  }, [data]);
+
 /** Reads a list page by page: `usePages('listUsage', { path: { tenant_id } })`. Filters belong in its input. */
 export const usePages = <Name extends ListName>(
   name: Name,
   input: ListInput<Name>,
-  options: { readonly refetchInterval?: number | false } = {},
+  { refetchInterval = false, sorts }: PagesOptions<Name> = {},
 ): Pages<ItemOf<Name>, Answer<Name>> => {
-  const { refetchInterval = false } = options;
   const call = api[name] as (input: unknown, options: unknown) => Promise<AnyPage>;
-  const { query = {} }: { readonly query?: object } = input;
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: [name, input, 'pages'],
+  const { query: given = {} }: { readonly query?: object } = input;
+  const { asking, query } = useWanted(given, sorts);
+  const read = useInfiniteQuery({
+    queryKey: [name, { ...input, query }, 'pages'],
     initialPageParam: undefined as string | undefined,
-    queryFn: async (read) => {
-      const { signal, pageParam } = read;
+    queryFn: async (asked) => {
+      const { signal, pageParam } = asked;
       const page = await call({ ...input, query: { ...query, limit: PAGE, cursor: pageParam } }, { signal });
-      readAgainIfLate(read);
+      readAgainIfLate(asked);
       return page;
     },
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     placeholderData: keepPreviousData,
     refetchInterval,
   });
+  const { items, first, ...loaded } = useLoaded(read.data);
   return {
-    items: data?.pages.flatMap(({ items }) => items as readonly ItemOf<Name>[]),
-    first: data?.pages[0] as Answer<Name> | undefined,
-    total: data?.pages.at(-1)?.total,
-    error,
-    again: () => void refetch(),
-    more: hasNextPage ? () => void fetchNextPage() : undefined,
-    isLoadingMore: isFetchingNextPage,
-    csv: () => csvOf(name, input as NonNullable<InputOf<Name>>),
+    ...loaded,
+    items: items as readonly ItemOf<Name>[] | undefined,
+    first: first as Answer<Name> | undefined,
+    asking,
+    isChanging: read.isPlaceholderData,
+    error: read.error,
+    again: () => void read.refetch(),
+    more: read.hasNextPage ? () => void read.fetchNextPage() : undefined,
+    isLoadingMore: read.isFetchingNextPage,
+    csv: () => csvOf(name, { ...input, query }),
   };
 };
 

@@ -14,6 +14,7 @@ import { Empty, ProblemNote } from '../ui/states.tsx';
 import { Go } from '../ui/go.tsx';
 import { PageHeader } from '../ui/card.tsx';
 import { chooseZone, otherZone, useZone } from '../ui/zone.ts';
+import { LostConnectionError } from '../api/faults.ts';
 import { SignInAgain } from './signIn.tsx';
 
 const LINK =
@@ -171,7 +172,7 @@ export function Broken({ error, reset }: ErrorComponentProps) {
   };
   return (
     <div className="mx-auto max-w-2xl p-6">
-      <PageHeader title={shell.broken} />
+      <PageHeader title={error instanceof LostConnectionError ? shell.notLoaded : shell.broken} />
       <ProblemNote error={error} onRetry={again} />
     </div>
   );

@@ -11,6 +11,7 @@ import { Tooltip } from 'radix-ui';
 import { Toaster } from 'sonner';
 import { useShownTheme } from './theme.ts';
 import { api } from '../api/connection.ts';
+import { LostConnectionError } from '../api/faults.ts';
 import { sessionQuery, type SignedIn } from '../api/session.ts';
 import { Broken, NotFound, Frame } from './frame.tsx';
 import { PAGES } from './pages.ts';
@@ -83,13 +84,30 @@ const frame = createRoute({
   },
 });
 
+const isServiceAway = (): Promise<boolean> =>
+  fetch('/health/live', { cache: 'no-store' }).then(
+    () => false,
+    () => true,
+  );
+
+/**
+ * Loads a page. The script of another release is not there any more: the router loads the console anew. While the
+ * service is away that would leave the browser's own error, so the frame stays and says it.
+ */
+const loaded =
+  (load: (typeof PAGES)[number]['load']): typeof load =>
+  () =>
+    load().catch(async (error: unknown) => {
+      throw (await isServiceAway()) ? new LostConnectionError(error) : error;
+    });
+
 /** Every page owns what lies below it: `/tenants/{id}` is shown by the page of tenants, which reads `useRest()`. */
 const pages = PAGES.flatMap(({ path, load }) =>
   [path, `${path}/$`].map((address) =>
     createRoute({
       getParentRoute: () => frame,
       path: address,
-      component: lazyRouteComponent(load),
+      component: lazyRouteComponent(loaded(load)),
       errorComponent: Broken,
     }),
   ),

@@ -110,7 +110,7 @@ function Levels({ alert_at, alerted }: Budget) {
 
 /** Period, reset, alerts, and what holds for all work in the same period. */
 function Terms({ budget }: { budget: Budget }) {
-  const { period, time_zone, resets_at, parent } = budget;
+  const { period, time_zone, resets_at, parent, expected_end_at_7_days: end } = budget;
   return (
     <div className="flex flex-col gap-1 text-[13px] text-soft">
       <p className="flex flex-wrap gap-x-4 gap-y-1">
@@ -120,6 +120,11 @@ function Terms({ budget }: { budget: Budget }) {
         ) : (
           <span>
             {texts.resets} <Time at={resets_at} />
+          </span>
+        )}
+        {end !== null && (
+          <span>
+            {texts.usedUp} <Time at={end} />
           </span>
         )}
         <Levels {...budget} />

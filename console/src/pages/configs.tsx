@@ -310,11 +310,13 @@ const COLUMNS: readonly Column<Config>[] = [
   { id: 'by', name: names.by, value: ({ published_by }) => published_by, share: 1.5 },
 ];
 
+const SORTS = { id: 'config_id', version: 'version', mode: 'mode', published: 'published_at' } as const;
+
 function ConfigList() {
   const tenant_id = useTenantId();
   const { session } = useActing();
   const go = useGo();
-  const list = usePages('listConfigs', { query: { tenant_id } });
+  const list = usePages('listConfigs', { query: { tenant_id } }, { sorts: SORTS });
   const [isPublishing, publish] = useState(false);
   const isNew = list.error !== null && faultOf(list.error).code === 'tenant_not_found';
   const isAdmin = session.role === 'admin';
@@ -330,13 +332,10 @@ function ConfigList() {
       <DataTable
         label={configs.list}
         columns={COLUMNS}
-        items={isNew ? [] : list.items}
+        list={list}
+        {...(isNew && { items: [] })}
         idOf={({ config_id }) => config_id}
         onOpen={({ config_id }) => go(`/configs/${encodeURIComponent(config_id)}`)}
-        onMore={list.more}
-        csv={list.csv}
-        total={list.total}
-        isLoadingMore={list.isLoadingMore}
         actions={open}
         empty={
           <Empty title={configs.empty.title} say={isAdmin ? configs.empty.say : configs.empty.tenantSay}>

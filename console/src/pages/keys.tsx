@@ -197,25 +197,13 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
 ];
 
 interface KeyTableProps extends KeyActions {
-  readonly items: readonly Key[] | undefined;
-  /** undefined: all of them are there. */
-  readonly onMore: (() => void) | undefined;
-  readonly isLoadingMore: boolean;
-  readonly csv: (() => Promise<Blob>) | undefined;
+  readonly list: Pages<Key>;
 }
 
 /** The keys of a tenant with what can be done to each. */
-function KeyTable({ items, onMore, isLoadingMore, csv, ...actions }: KeyTableProps) {
+function KeyTable({ list, ...actions }: KeyTableProps) {
   return (
-    <DataTable
-      label={texts.list}
-      columns={columnsOf(actions)}
-      items={items}
-      idOf={({ key_id }) => key_id}
-      onMore={onMore}
-      csv={csv}
-      isLoadingMore={isLoadingMore}
-    />
+    <DataTable label={texts.list} columns={columnsOf(actions)} list={list} idOf={({ key_id }) => key_id} />
   );
 }
 
@@ -430,20 +418,22 @@ function Dialogs({ items, doing, onDo }: DialogsProps) {
   return <RotateDialog chosen={key} onClose={onClose} onIssued={onIssued} />;
 }
 
-interface ListedProps extends Pick<Pages<Key>, 'items' | 'more' | 'isLoadingMore' | 'csv'> {
+interface ListedProps {
+  readonly list: Pages<Key>;
   readonly onDo: (doing: Doing) => void;
 }
 
 /** The keys that are there, with those that are over where they are asked for. */
-function Listed({ items, more, isLoadingMore, csv, onDo }: ListedProps) {
+function Listed({ list, onDo }: ListedProps) {
   const [isAll, showAll] = useState(false);
+  const live = list.items?.filter((key) => isLive(key, Date.now()));
   const open = (
     <Button look="primary" onClick={() => onDo({ what: 'create' })}>
       <Plus aria-hidden className="size-4" />
       {texts.create.open}
     </Button>
   );
-  if (items?.length === 0)
+  if (list.items?.length === 0 && list.asking?.wanted.q === '')
     return (
       <Empty title={texts.empty.title} say={texts.empty.say}>
         {open}
@@ -459,10 +449,7 @@ function Listed({ items, more, isLoadingMore, csv, onDo }: ListedProps) {
         </label>
       </div>
       <KeyTable
-        items={items?.filter((key) => isAll || isLive(key, Date.now()))}
-        onMore={more}
-        isLoadingMore={isLoadingMore}
-        csv={isAll ? csv : undefined}
+        list={isAll ? list : { ...list, items: live, total: undefined, csv: undefined }}
         onRotate={(key) => onDo({ what: 'rotate', key })}
         onRevoke={(key) => onDo({ what: 'revoke', key })}
       />
@@ -470,9 +457,11 @@ function Listed({ items, more, isLoadingMore, csv, onDo }: ListedProps) {
   );
 }
 
+const SORTS = { key: 'prefix', role: 'role', created: 'created_at', ends: 'expires_at' } as const;
+
 function KeyList() {
   const tenant_id = useTenantId();
-  const list = usePages('listApiKeys', { path: { tenant_id } });
+  const list = usePages('listApiKeys', { path: { tenant_id } }, { sorts: SORTS });
   const [doing, onDo] = useState<Doing>();
   // A tenant begins with its first key: until then nobody has heard of it.
   const { error } = list;
@@ -481,7 +470,7 @@ function KeyList() {
   return (
     <div className="flex flex-col gap-4">
       {isBroken && <ProblemNote error={error} onRetry={list.again} />}
-      {!isBroken && <Listed {...list} items={isNew ? [] : list.items} onDo={onDo} />}
+      {!isBroken && <Listed list={isNew ? { ...list, items: [] } : list} onDo={onDo} />}
       {doing !== undefined && <Dialogs items={list.items ?? []} doing={doing} onDo={onDo} />}
     </div>
   );

@@ -53,6 +53,7 @@ export const budgets = {
   over: 'over the limit',
   of: (limit: number) => `of ${credits(limit)} credits`,
   resets: 'Resets',
+  usedUp: 'At the pace of a week, used up',
   never: 'Never resets',
   in: (period: keyof typeof periods, zone: string) =>
     period === 'total' ? periods.total : `${periods[period]} in ${zone}`,

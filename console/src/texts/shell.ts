@@ -77,6 +77,7 @@ export const shell = {
     back: 'To the start',
   },
   broken: 'This page stopped working',
+  notLoaded: 'This page is not loaded yet',
   faults: {
     lost: {
       title: 'The service was not reached',
@@ -99,6 +100,11 @@ export const shell = {
   rows: (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`,
   rowsOf: (shown: number, total: number) =>
     `${shown.toLocaleString('en')} of ${total.toLocaleString('en')} rows`,
+  firstRows: (shown: number, total: number) =>
+    `1–${shown.toLocaleString('en')} of ${total.toLocaleString('en')} rows`,
+  rowsSoFar: (shown: number) => `${shown.toLocaleString('en')} ${shown === 1 ? 'row' : 'rows'} so far`,
+  atLeast: (rows: string) => `at least ${rows}`,
+  noMatch: 'No row has this text.',
   saved: (file: string, rows: number) =>
     `${file}: ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`,
   filter: 'Filter',

@@ -1,16 +1,7 @@
-import {
-  getCoreRowModel,
-  getFilteredRowModel,
-  getSortedRowModel,
-  useReactTable,
-  type SortingState,
-  type ColumnDef,
-  type Row,
-} from '@tanstack/react-table';
 import { ArrowDown, ArrowUp, Download } from './icons/icons.tsx';
 import {
+  useEffect,
   useLayoutEffect,
-  useMemo,
   useRef,
   useState,
   type KeyboardEvent,
@@ -18,27 +9,17 @@ import {
   type RefObject,
 } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
+import type { SortingState } from '@tanstack/react-table';
 import { classes, CONTROL } from './style.ts';
 import { shell } from '../texts/shell.ts';
 import { Button } from './button.tsx';
 import { Empty, ProblemNote, Skeleton } from './states.tsx';
+import type { Pages } from '../api/connection.ts';
 import { BOM, csvOf } from './csv.ts';
-import { useSaving } from './download.tsx';
+import { type FileToSave, useSaving } from './download.tsx';
+import { type Column, type Rows, type TableRows, useTableRows } from './tableRows.ts';
 
-/** One column: what it is called, the value that it sorts, filters and exports by, and how it is shown. */
-export interface Column<Item> {
-  readonly id: string;
-  readonly name: string;
-  readonly value: (item: Item) => string | number | boolean | null | undefined;
-  /** Left out: the value as text. */
-  readonly show?: (item: Item) => ReactNode;
-  /** Numbers and money stand at the right, and are never cut. */
-  readonly isNumber?: boolean;
-  /** Never cut, as times and buttons: the column gets as wide as they are. */
-  readonly isWhole?: boolean;
-  /** Share of the width; 1 where left out. */
-  readonly share?: number;
-}
+export type { Column } from './tableRows.ts';
 
 /** Pixels of each row. */
 const ROW_HEIGHT = 36;
@@ -49,11 +30,14 @@ interface HeadProps<Item> {
   readonly columns: readonly Column<Item>[];
   readonly template: string;
   readonly sorting: SortingState;
+  readonly canSort: (id: string) => boolean;
   readonly onSort: (id: string) => void;
 }
 
-/** The columns' names; each sorts by its column. */
-function Head<Item>({ columns, template, sorting, onSort }: HeadProps<Item>) {
+const HEAD = 'inline-flex min-w-0 items-center gap-1 text-[13px] font-medium text-soft';
+
+/** The columns' names; each sorts by its column, where the list can be sorted by it. */
+function Head<Item>({ columns, template, sorting, canSort, onSort }: HeadProps<Item>) {
   return (
     <div
       role="row"
@@ -68,23 +52,26 @@ function Head<Item>({ columns, template, sorting, onSort }: HeadProps<Item>) {
           <div
             key={id}
             role="columnheader"
-            aria-sort={direction === undefined ? 'none' : DIRECTIONS[direction]}
+            {...(canSort(id) && {
+              'aria-sort': direction === undefined ? ('none' as const) : DIRECTIONS[direction],
+            })}
             className={classes('flex min-w-0 px-3 py-1.5', isNumber === true && 'justify-end')}
           >
-            <button
-              type="button"
-              onClick={() => onSort(id)}
-              className={classes(
-                'inline-flex min-w-0 items-center gap-1',
-                'text-[13px] font-medium text-soft hover:text-ink',
-              )}
-            >
-              <span data-column={at} data-whole className="truncate">
-                {name}
+            {canSort(id) ? (
+              <button type="button" onClick={() => onSort(id)} className={classes(HEAD, 'hover:text-ink')}>
+                <span data-column={at} data-whole className="truncate">
+                  {name}
+                </span>
+                {direction === 'asc' && <ArrowUp aria-hidden className="size-3 shrink-0" />}
+                {direction === 'desc' && <ArrowDown aria-hidden className="size-3 shrink-0" />}
+              </button>
+            ) : (
+              <span className={HEAD}>
+                <span data-column={at} data-whole className="truncate">
+                  {name}
+                </span>
               </span>
-              {direction === 'asc' && <ArrowUp aria-hidden className="size-3 shrink-0" />}
-              {direction === 'desc' && <ArrowDown aria-hidden className="size-3 shrink-0" />}
-            </button>
+            )}
           </div>
         );
       })}
@@ -137,33 +124,21 @@ function Line<Item>({ id, columns, item, at, isActive, canOpen, onChoose }: Line
   );
 }
 
-interface DataTableProps<Item> {
+interface DataTableProps<Item> extends Rows<Item> {
   /** What the table is, for screen readers and as the CSV's name. */
   readonly label: string;
-  readonly columns: readonly Column<Item>[];
-  /** undefined: being loaded. */
-  readonly items: readonly Item[] | undefined;
-  readonly idOf: (item: Item) => string;
   /** Enter or a click on a row. */
-  readonly onOpen?: (item: Item) => void;
-  /** There is more to load; called by the button and when the end comes into sight. */
-  readonly onMore?: (() => void) | undefined;
-  readonly isLoadingMore?: boolean;
+  readonly onOpen?: ((item: Item) => void) | undefined;
   readonly empty?: ReactNode;
   /** Beside the filter. */
   readonly actions?: ReactNode;
   /** The page has a search of its own. */
   readonly isSearched?: boolean;
-  /** The whole list as the service writes it; left out: the CSV has the rows that are loaded. */
+  /** All `items` as the service writes them; left out: the CSV has the columns that are shown. */
   readonly csv?: (() => Promise<Blob>) | undefined;
-  /** Rows of the whole list, where only some may be loaded. */
-  readonly total?: number | undefined;
   /** In pixels; the rows scroll within it. */
-  readonly height?: number;
+  readonly height?: number | undefined;
 }
-
-/** So many rows are seen at a glance: there is nothing to filter. */
-const FEW = 3;
 
 /** Pixels that a column has at least, and those for a share of 1. */
 const LEAST_WIDTH = 64;
@@ -225,13 +200,8 @@ const widthsOf = <Item,>(columns: readonly Column<Item>[], whole: ReadonlyMap<nu
   };
 };
 
-const columnsOf = <Item,>(columns: readonly Column<Item>[]): ColumnDef<Item>[] =>
-  columns.map(({ id, value }) => ({
-    id,
-    accessorFn: value,
-    sortingFn: 'alphanumeric',
-    sortUndefined: 'last',
-  }));
+/** Characters that the service takes to search for. */
+const FILTER_MAX = 200;
 
 interface TableBarProps {
   readonly label: string;
@@ -254,6 +224,7 @@ function TableBar({ label, filter, onFilter, hasFilter, rows, onSave, isSaving, 
           placeholder={shell.filter}
           value={filter}
           onChange={({ target }) => onFilter(target.value)}
+          maxLength={FILTER_MAX}
           className={`${CONTROL} max-w-60 flex-1 basis-32`}
         />
       )}
@@ -267,55 +238,104 @@ function TableBar({ label, filter, onFilter, hasFilter, rows, onSave, isSaving, 
   );
 }
 
-const shownCsv = <Item,>(columns: readonly Column<Item>[], rows: readonly Row<Item>[]): string =>
-  BOM +
-  csvOf(
-    columns.map(({ name }) => name),
-    rows.map((row) => columns.map(({ value }) => value(row.original))),
-  );
+/** The whole list as the service writes it; rows that were filtered or sorted here as they are shown. */
+const fileToSave = <Item,>(
+  { label, csv, list, columns }: DataTableProps<Item>,
+  { rows, isChosenHere }: TableRows<Item>,
+): FileToSave => {
+  const whole = list?.csv ?? csv;
+  const shown = (): string =>
+    BOM +
+    csvOf(
+      columns.map(({ name }) => name),
+      rows.map((item) => columns.map(({ value }) => value(item))),
+    );
+  return {
+    file: `${label.toLowerCase().replaceAll(' ', '-')}.csv`,
+    load: whole === undefined || isChosenHere ? shown : whole,
+  };
+};
 
-interface Saved {
+/** How many rows there are, and how many of them are here. */
+const rowsInWords = <Item,>({ rows, all, total, list }: TableRows<Item>): string => {
+  if (rows.length < all) return shell.rowsOf(rows.length, all);
+  if (list?.more !== undefined && list.total === undefined) return shell.rowsSoFar(all);
+  const words = total > all ? shell.firstRows(all, total) : shell.rows(total);
+  return list?.isAtLeast === true ? shell.atLeast(words) : words;
+};
+
+/** The row that was opened in each table, by the table's label, until somebody comes back to it. */
+const opened = new Map<string, { readonly id: string; readonly index: number }>();
+
+interface Place<Item> {
   readonly label: string;
-  readonly csv: (() => Promise<Blob>) | undefined;
-  readonly filter: string;
-  /** The rows that are shown, as CSV. */
-  readonly shown: () => string;
+  readonly rows: readonly Item[];
+  readonly idOf: (item: Item) => string;
+  readonly goTo: (index: number) => void;
 }
 
-/** The whole list as the service writes it; under a filter, which sees what is loaded, the rows shown. */
-const fileToSave = ({ label, csv, filter, shown }: Saved) => ({
-  file: `${label.toLowerCase().replaceAll(' ', '-')}.csv`,
-  load: csv === undefined || filter !== '' ? shown : csv,
-});
-
-/** How many rows are shown; without a filter, also of how many. */
-const rowsInWords = (rows: number, filter: string, total = rows): string =>
-  filter === '' && total > rows ? shell.rowsOf(rows, total) : shell.rows(rows);
-
 /**
- * Rows of any number: only those in sight are drawn. Arrow keys, Page Up and Down, Home and End move between them,
- * Enter opens one. Sorting and the filter see what is loaded.
+ * Who comes back to a table goes on where a row was opened; if it is gone, at the one in its place. Only a focus that
+ * went with the page before is moved.
  */
-export function DataTable<Item>(props: DataTableProps<Item>) {
-  const { label, columns, items, idOf, onOpen, onMore, isLoadingMore, empty, actions, height = 480 } = props;
-  const [sorting, setSorting] = useState<SortingState>([]);
-  const [filter, setFilter] = useState('');
+const useComingBack = <Item,>(grid: RefObject<HTMLElement | null>, at: Place<Item>): void => {
+  const { label } = at;
+  const isThere = at.rows.length > 0;
+  useEffect(() => {
+    const before = opened.get(label);
+    if (!isThere || before === undefined) return;
+    opened.delete(label);
+    if (document.activeElement !== document.body) return;
+    const found = at.rows.findIndex((row) => at.idOf(row) === before.id);
+    at.goTo(found < 0 ? before.index : found);
+    grid.current?.focus({ preventScroll: true });
+    // once, with the first rows
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [label, isThere]);
+};
+
+/** So many rows before the end of those that are here, more are loaded. */
+const NEAR_END = 20;
+
+/** Loads the next page of a list as its end comes into sight. */
+const useLoadingNearEnd = (list: Pages<unknown> | undefined, rows: number, lastDrawn: number): void => {
+  const isDue = list?.isLoadingMore === false && rows > NEAR_END && lastDrawn >= rows - NEAR_END;
+  const more = list?.more;
+  const latest = useRef(more);
+  useEffect(() => {
+    latest.current = more;
+  });
+  const hasMore = more !== undefined;
+  useEffect(() => {
+    if (isDue && hasMore) latest.current?.();
+  }, [isDue, hasMore, rows]);
+};
+
+interface GridProps<Item> extends Pick<
+  DataTableProps<Item>,
+  'label' | 'columns' | 'idOf' | 'onOpen' | 'height'
+> {
+  readonly table: TableRows<Item>;
+}
+
+/** Where each key leads from a row; left out: nowhere. */
+const stepOf = (key: string, active: number, rows: number): number | undefined => {
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: active + 1,
+    ArrowUp: active - 1,
+    PageDown: active + 10,
+    PageUp: active - 10,
+    Home: 0,
+    End: rows - 1,
+  };
+  return steps[key];
+};
+
+/** Head and rows, with the row that the keyboard is at. */
+function Grid<Item>({ label, columns, idOf, onOpen, height = 480, table }: GridProps<Item>) {
   const [active, setActive] = useState(0);
   const place = useRef<HTMLDivElement>(null);
-  const data = useMemo(() => [...(items ?? [])], [items]);
-  const table = useReactTable<Item>({
-    data,
-    columns: useMemo(() => columnsOf(columns), [columns]),
-    state: { sorting, globalFilter: filter },
-    onSortingChange: setSorting,
-    onGlobalFilterChange: setFilter,
-    globalFilterFn: 'includesString',
-    getRowId: (item) => idOf(item),
-    getCoreRowModel: getCoreRowModel(),
-    getSortedRowModel: getSortedRowModel(),
-    getFilteredRowModel: getFilteredRowModel(),
-  });
-  const rows = table.getRowModel().rows;
+  const { rows, list, all, total } = table;
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => place.current,
@@ -327,17 +347,16 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
     setActive(next);
     virtual.scrollToIndex(next);
   };
+  useComingBack(place, { label, rows, idOf, goTo });
+  const openRow = (row: Item, index: number): void => {
+    setActive(index);
+    if (onOpen === undefined) return;
+    opened.set(label, { id: idOf(row), index });
+    onOpen(row);
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target !== event.currentTarget) return;
-    const steps: Readonly<Record<string, number>> = {
-      ArrowDown: active + 1,
-      ArrowUp: active - 1,
-      PageDown: active + 10,
-      PageUp: active - 10,
-      Home: 0,
-      End: rows.length - 1,
-    };
-    const step = steps[event.key];
+    const step = stepOf(event.key, active, rows.length);
     if (step !== undefined) {
       event.preventDefault();
       goTo(step);
@@ -346,68 +365,82 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
     if (event.key !== 'Enter' || row === undefined) return;
     // what opens may take the focus: the same key must not submit it
     event.preventDefault();
-    onOpen?.(row.original);
+    openRow(row, active);
   };
-  const { template, minWidth } = widthsOf(columns, useWholeWidths(place, rows, virtual.getVirtualItems()));
-  const shown = () => shownCsv(columns, rows);
+  const drawn = virtual.getVirtualItems();
+  useLoadingNearEnd(list, rows.length, drawn.at(-1)?.index ?? 0);
+  const { template, minWidth } = widthsOf(columns, useWholeWidths(place, rows, drawn));
+  return (
+    <div
+      ref={place}
+      role="grid"
+      tabIndex={0}
+      aria-label={label}
+      aria-rowcount={(rows.length < all ? rows.length : total) + 1}
+      aria-busy={list?.isChanging === true}
+      aria-activedescendant={rows[active] === undefined ? undefined : `${label}-${String(active)}`}
+      onKeyDown={onKeyDown}
+      className="group/grid overflow-auto rounded-lg border border-line bg-surface"
+      style={{ maxHeight: height }}
+    >
+      <div role="none" style={{ minWidth }}>
+        <Head
+          columns={columns}
+          template={template}
+          sorting={table.sorting}
+          canSort={table.canSort}
+          onSort={table.toggleSort}
+        />
+        <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
+          {drawn.map(({ index, start }) => {
+            const row = rows[index];
+            return row === undefined ? null : (
+              <Line
+                key={idOf(row)}
+                id={`${label}-${String(index)}`}
+                columns={columns}
+                item={row}
+                at={{ index, start, template }}
+                isActive={index === active}
+                onChoose={() => openRow(row, index)}
+                canOpen={onOpen !== undefined}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/**
+ * Rows of any number: only those in sight are drawn. Arrow keys, Page Up and Down, Home and End move between them,
+ * Enter opens one. A list that is here as a whole is sorted and filtered here, of any other the service does it.
+ */
+export function DataTable<Item>(props: DataTableProps<Item>) {
+  const { label, columns, idOf, onOpen, height, empty, actions, isSearched } = props;
+  const table = useTableRows(props);
+  const { list } = table;
   const saving = useSaving();
-  if (items === undefined) return <Skeleton lines={6} className="h-8" />;
-  if (items.length === 0 && onMore === undefined) return <>{empty ?? <Empty title={shell.noRows} />}</>;
+  if (table.items === undefined) return <Skeleton lines={6} className="h-8" />;
+  if (table.isEmpty) return <>{empty ?? <Empty title={shell.noRows} />}</>;
   return (
     <div className="flex min-w-0 flex-col gap-2">
       <TableBar
         label={label}
-        filter={filter}
-        onFilter={setFilter}
-        hasFilter={props.isSearched !== true && (items.length > FEW || onMore !== undefined)}
-        rows={rowsInWords(rows.length, filter, props.total)}
+        filter={table.filter}
+        onFilter={table.setFilter}
+        hasFilter={isSearched !== true && table.canFilter}
+        rows={rowsInWords(table)}
         isSaving={saving.busy !== undefined}
-        onSave={() => saving.save(fileToSave({ label, csv: props.csv, filter, shown }))}
+        onSave={() => saving.save(fileToSave(props, table))}
         actions={actions}
       />
       <ProblemNote error={saving.error} />
-      <div
-        ref={place}
-        role="grid"
-        tabIndex={0}
-        aria-label={label}
-        aria-rowcount={rows.length + 1}
-        aria-activedescendant={rows[active] === undefined ? undefined : `${label}-${String(active)}`}
-        onKeyDown={onKeyDown}
-        className="group/grid overflow-auto rounded-lg border border-line bg-surface"
-        style={{ maxHeight: height }}
-      >
-        <div role="none" style={{ minWidth }}>
-          <Head
-            columns={columns}
-            template={template}
-            sorting={sorting}
-            onSort={(id) => table.getColumn(id)?.toggleSorting()}
-          />
-          <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
-            {virtual.getVirtualItems().map(({ index, start }) => {
-              const row = rows[index];
-              return row === undefined ? null : (
-                <Line
-                  key={row.id}
-                  id={`${label}-${String(index)}`}
-                  columns={columns}
-                  item={row.original}
-                  at={{ index, start, template }}
-                  isActive={index === active}
-                  onChoose={() => {
-                    setActive(index);
-                    onOpen?.(row.original);
-                  }}
-                  canOpen={onOpen !== undefined}
-                />
-              );
-            })}
-          </div>
-        </div>
-      </div>
-      {onMore !== undefined && (
-        <Button isBusy={isLoadingMore === true} onClick={onMore} className="self-center">
+      <Grid label={label} columns={columns} idOf={idOf} onOpen={onOpen} height={height} table={table} />
+      {table.rows.length === 0 && <p className="px-3 text-soft">{shell.noMatch}</p>}
+      {list?.more !== undefined && (
+        <Button isBusy={list.isLoadingMore} onClick={list.more} className="self-center">
           {shell.more}
         </Button>
       )}

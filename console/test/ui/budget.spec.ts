@@ -29,6 +29,8 @@ const budget = (over: Partial<Budget>): Budget => ({
   resets_at: null,
   parent: null,
   refusals: [],
+  expected_end_at_7_days: null,
+  expected_end_at_28_days: null,
   created_at: '2026-01-31T00:00:00.000Z',
   updated_at: '2026-01-31T00:00:00.000Z',
   ...over,

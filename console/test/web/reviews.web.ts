@@ -68,8 +68,16 @@ describe('the page of a review', () => {
 
   const decided = async (page: Page): Promise<void> => {
     await page.keyboard.press('Control+Enter');
+    // what is decided does not stand among what waits
+    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByRole('combobox', { name: 'Show' }).click();
+    await page.getByRole('option', { name: 'Decided' }).click();
     await page.getByRole('link', { name: '.pdf' }).first().waitFor();
-    await page.getByText('Decided').first().waitFor();
+    await page.getByRole('gridcell', { name: 'Decided' }).first().waitFor();
+    await page
+      .getByRole('gridcell', { name: /^(web|Bea)$/ })
+      .first()
+      .waitFor();
     expect(faults(page)).to.deep.equal([]);
     await page.context().close();
   };
@@ -235,6 +243,9 @@ describe('the page of a review', () => {
     await dialog.getByLabel('Note').fill('Coffee on it.');
     expect(await axeFindings(page)).to.deep.equal([]);
     await dialog.getByRole('button', { name: 'Reject the result' }).click();
+    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByRole('combobox', { name: 'Show' }).click();
+    await page.getByRole('option', { name: 'All' }).click();
     await page.getByText('Rejected').first().waitFor();
     const { status, rejection } = await review();
     expect([status, rejection?.reason, rejection?.note]).to.deep.equal([

@@ -21,6 +21,26 @@ describe('the console', () => {
     expect(faults(page)).to.deep.equal([]);
   });
 
+  it('stays while a page cannot be loaded, says so, and loads it when the service is reached again', async () => {
+    const page = await world.open('/tenants');
+    await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Finance', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'This page is not loaded yet' }).waitFor();
+    await page.getByText('The service was not reached').waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.click();
+    await page.getByText('The service was not reached').waitFor();
+    await page.getByRole('link', { name: 'Tenants', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor();
+    await page.getByRole('link', { name: 'Finance', exact: true }).click();
+    await again.waitFor();
+    await page.context().setOffline(false);
+    await again.click();
+    await page.getByRole('heading', { level: 1, name: 'Finance' }).waitFor();
+  });
+
   it('opens menus, the palette and toasts without a fault of its policy', async () => {
     const page = await world.open('/playground');
     await page.getByRole('heading', { level: 1 }).waitFor();

@@ -88,6 +88,17 @@ def _texts(values: Mapping[str, object]) -> dict[str, str]:
     return {name: _text(value) for name, value in values.items() if value is not None}
 
 
+def _asked(values: Mapping[str, object]) -> dict[str, str]:
+    """Parameters of a query: each member of a mapping is `name[member]`."""
+    flat: dict[str, object] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flat.update({f"{name}[{member}]": one for member, one in value.items()})
+        else:
+            flat[name] = value
+    return _texts(flat)
+
+
 def _part(name: str, value: Any) -> tuple[str | None, bytes]:
     if name == "file":
         document = Document.of(value)
@@ -118,7 +129,7 @@ class Call:
     def url(self, base: str) -> str:
         """Its address at a service."""
         parts = {name: quote(_text(value), safe="") for name, value in self.path.items()}
-        query = urlencode(_texts(self.query))
+        query = urlencode(_asked(self.query))
         return f"{base}{self.pattern.format_map(parts)}{'?' if query else ''}{query}"
 
     def beginning_at(self, offset: int) -> Call:

@@ -222,6 +222,8 @@ class AdminTenantLedgerResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -229,9 +231,10 @@ class AdminTenantLedgerResponse(TypedDict):
     next_cursor: str | None
     """Send it as `cursor` to get the next page; null on the last one."""
     opening_balance_credits: int | None
-    """Balance before the oldest row of the page; null: it has none."""
+    """Balance before the oldest row of the page; null: it has none, or its rows are not in a row.
+    """
     closing_balance_credits: int | None
-    """Balance after the newest row of the page; null: it has none."""
+    """Balance after the newest row of the page; null: it has none, or its rows are not in a row."""
 
 
 class AdminTenantListResponse(TypedDict):
@@ -239,6 +242,8 @@ class AdminTenantListResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -335,6 +340,8 @@ class ApiKeyList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -432,6 +439,8 @@ class ArtifactList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -575,6 +584,8 @@ class AuditList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -922,6 +933,8 @@ class BatchList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2341,6 +2354,8 @@ class ConfigList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2500,6 +2515,8 @@ class CostByDocumentResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2910,6 +2927,8 @@ class DeferredRevenueReport(TypedDict):
     """Sums of all lots, not of the page; null on pages with a cursor."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -2991,6 +3010,8 @@ class DeploymentList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -3189,6 +3210,8 @@ class DocumentListResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -3507,6 +3530,8 @@ class EvaluationRunList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -3596,6 +3621,8 @@ class EvaluationSetList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -4073,6 +4100,8 @@ class GrantHistoryResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -4356,6 +4385,8 @@ class Journal(TypedDict):
     """Balances of all entries, not of the page; null on pages with a cursor."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -5377,6 +5408,8 @@ class OperationList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -5670,6 +5703,8 @@ class PaymentList(TypedDict):
     """Sums of all rows of the query, not of the page; null on pages with a cursor."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -6864,6 +6899,8 @@ class ReviewList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8118,6 +8155,8 @@ class TrainingJobList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8521,6 +8560,8 @@ class UsageHistoryResponse(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8891,6 +8932,8 @@ class WebhookDeliveryList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int
@@ -8904,6 +8947,8 @@ class WebhookList(TypedDict):
     """The entries of this page of the list."""
     total: int
     """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
     limit: int
     """Most entries in a page of the list. A CSV has all of them."""
     offset: int

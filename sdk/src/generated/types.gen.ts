@@ -382,6 +382,10 @@ export type AdminTenantLedgerResponse = {
      */
     total: number;
     /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -394,11 +398,11 @@ export type AdminTenantLedgerResponse = {
      */
     next_cursor: string | null;
     /**
-     * Balance before the oldest row of the page; null: it has none.
+     * Balance before the oldest row of the page; null: it has none, or its rows are not in a row.
      */
     opening_balance_credits: number | null;
     /**
-     * Balance after the newest row of the page; null: it has none.
+     * Balance after the newest row of the page; null: it has none, or its rows are not in a row.
      */
     closing_balance_credits: number | null;
 };
@@ -412,6 +416,10 @@ export type AdminTenantListResponse = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -615,6 +623,10 @@ export type ApiKeyList = {
      */
     total: number;
     /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -724,6 +736,10 @@ export type ArtifactList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -982,6 +998,10 @@ export type AuditList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -1560,6 +1580,10 @@ export type BatchList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -3696,6 +3720,10 @@ export type ConfigList = {
      */
     total: number;
     /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -3965,6 +3993,10 @@ export type CostByDocumentResponse = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -4678,6 +4710,10 @@ export type DeferredRevenueReport = {
      */
     total: number;
     /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -4794,6 +4830,10 @@ export type DeploymentList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -5144,6 +5184,10 @@ export type DocumentListResponse = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -5724,6 +5768,10 @@ export type EvaluationRunList = {
      */
     total: number;
     /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -5876,6 +5924,10 @@ export type EvaluationSetList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -6627,6 +6679,10 @@ export type GrantHistoryResponse = {
      */
     total: number;
     /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -7110,6 +7166,10 @@ export type Journal = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -8823,6 +8883,10 @@ export type OperationList = {
      */
     total: number;
     /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -9317,6 +9381,10 @@ export type PaymentList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -11365,6 +11433,10 @@ export type ReviewList = {
      */
     total: number;
     /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -13166,7 +13238,7 @@ export type TopUp = {
      */
     as_of: string;
     /**
-     * When the limits were set; null while the defaults hold.
+     * When it was set last; null: never.
      */
     updated_at: string | null;
     /**
@@ -13372,6 +13444,10 @@ export type TrainingJobList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -14060,6 +14136,10 @@ export type UsageHistoryResponse = {
      */
     total: number;
     /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -14578,6 +14658,10 @@ export type WebhookDeliveryList = {
      */
     total: number;
     /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
      * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
@@ -14600,6 +14684,10 @@ export type WebhookList = {
      * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
     /**
      * Most entries in a page of the list. A CSV has all of them.
      */
@@ -14709,6 +14797,20 @@ export type ListDeploymentsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
+         */
+        q?: string;
         /**
          * A name such as `production` or `staging`; each has its own deployment.
          */
@@ -16591,6 +16693,20 @@ export type ListBatchesData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -17011,6 +17127,20 @@ export type ListEvaluationRunsData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
+         */
+        q?: string;
+        /**
          * ID of the set of examples, `set_…`.
          */
         set_id?: string;
@@ -17215,6 +17345,20 @@ export type ListEvaluationSetsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -17696,6 +17840,20 @@ export type ListTrainingJobsData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * Only jobs in this state.
          */
         status?: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
@@ -17912,6 +18070,20 @@ export type ListWebhooksData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -19718,6 +19890,20 @@ export type GetCostsByDocumentData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -20008,6 +20194,20 @@ export type GetDeferredRevenueData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -22884,6 +23084,20 @@ export type ListApiKeysData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -22973,6 +23187,20 @@ export type ListArtifactsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -23325,6 +23553,20 @@ export type ListConfigsData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -23534,6 +23776,20 @@ export type ListDocumentsData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -23698,6 +23954,20 @@ export type ListGrantsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -23953,6 +24223,20 @@ export type ListOperationsData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
+         */
+        q?: string;
+        /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
         bom?: boolean;
@@ -24059,6 +24343,20 @@ export type ListPaymentsData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
+         */
+        q?: string;
+        /**
          * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
          */
         time_zone?: string;
@@ -24133,6 +24431,10 @@ export type ListReviewsData = {
          */
         status?: 'open' | 'leased' | 'decided' | 'rejected';
         /**
+         * true: decided or rejected ones; false: those that can be decided.
+         */
+        decided?: boolean;
+        /**
          * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
@@ -24144,6 +24446,20 @@ export type ListReviewsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */
@@ -24357,6 +24673,20 @@ export type ListTenantLedgerData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         from_date?: string;
@@ -24368,6 +24698,10 @@ export type ListTenantLedgerData = {
          * What was done, by its name in the interface.
          */
         operation?: string;
+        /**
+         * As in the items.
+         */
+        category?: string;
         /**
          * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
          */
@@ -24450,6 +24784,20 @@ export type ListTenantsData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
+         */
+        q?: string;
         /**
          * A part of the tenant's ID.
          */
@@ -24534,6 +24882,20 @@ export type ListUsageData = {
          */
         cursor?: string;
         /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
+        /**
          * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         start?: string;
@@ -24545,6 +24907,10 @@ export type ListUsageData = {
          * Count adjustments too.
          */
         include_adjustments?: boolean;
+        /**
+         * As in the items.
+         */
+        category?: string;
         /**
          * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
          */
@@ -24640,6 +25006,20 @@ export type ListWebhookDeliveriesData = {
          * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
          */
         cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case.
+         */
+        q?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */

@@ -15,7 +15,7 @@ import {
   pageIn,
   pageMembers,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tagsOut,
   tenantParams,
@@ -30,7 +30,7 @@ import { routesOver } from '../../server/routes.ts';
 import { activePriceList } from '../../../domain/priceList.ts';
 import { invalid } from '../../server/problems.ts';
 import { dayIn } from '../../../domain/kernel/timeZones.ts';
-import type { LedgerItem } from '../../../projections/ledgerPages.ts';
+import { type LedgerItem, ledgerOfTenant, usageOfTenant } from '../../../projections/ledgerPages.ts';
 
 /** What these routes need. */
 export interface AccountsDeps {
@@ -254,10 +254,12 @@ const tenantLedger = z
     items: z.array(ledgerItem),
     ...pageMembers,
     opening_balance_credits: creditsOut.nullable().meta({
-      description: 'Balance before the oldest row of the page; null: it has none.',
+      description:
+        'Balance before the oldest row of the page; null: it has none, or its rows are not in a row.',
     }),
     closing_balance_credits: creditsOut.nullable().meta({
-      description: 'Balance after the newest row of the page; null: it has none.',
+      description:
+        'Balance after the newest row of the page; null: it has none, or its rows are not in a row.',
     }),
   })
   .meta({ id: 'AdminTenantLedgerResponse' });
@@ -291,6 +293,8 @@ const withoutActor = (item: LedgerItem): LedgerItem => {
   return shown;
 };
 
+const categoryIn = plainText(1, 64).optional().meta({ description: 'As in the items.' });
+
 export const listTenantLedger = get(
   '/v1/admin/tenants/{tenant_id}/ledger',
   {
@@ -301,22 +305,25 @@ export const listTenantLedger = get(
     tenant: 'path',
     params: tenantParams,
     query: zoned({
-      ...pagingQuery,
+      ...listQuery(ledgerOfTenant),
       from_date: dayOrTime.optional(),
       to_date: dayOrTime.optional(),
       operation: plainText(1, 64).optional(),
+      category: categoryIn,
     }),
     reply: { status: 200, schema: tenantLedger },
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },
   async (request, { queries }) => {
-    const { from_date, to_date, operation } = request.query;
+    const { from_date, to_date, operation, category } = request.query;
     const { tenant_id } = request.params;
-    const page = { ...pageIn(request.query), tenant_id, from: from_date, to: to_date, operation };
+    const asked = { tenant_id, from: from_date, to: to_date, operation, category };
+    const page = { ...pageIn(request.query), ...asked };
     const found = await queries.ledgerOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
-    const [newest, oldest] = [found.items[0], found.items.at(-1)];
+    const isRun = [page.sort, page.q, page.filter, category].every((one) => one === undefined);
+    const [newest, oldest] = isRun ? [found.items[0], found.items.at(-1)] : [];
     return {
       items: request.caller.role === 'admin' ? [...found.items] : found.items.map(withoutActor),
       ...pageFacts(page, found),
@@ -428,19 +435,21 @@ export const listUsage = get(
     tenant: 'path',
     params: tenantParams,
     query: zoned({
-      ...pagingQuery,
+      ...listQuery(usageOfTenant),
       start: dayOrTime.optional(),
       end: dayOrTime.optional(),
       include_adjustments: booleanText.default(false),
+      category: categoryIn,
     }),
     reply: { status: 200, schema: usageHistory },
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },
   async (request, { queries }) => {
-    const { start, end, include_adjustments } = request.query;
+    const { start, end, include_adjustments, category } = request.query;
     const { tenant_id } = request.params;
-    const page = { ...pageIn(request.query), tenant_id, include_adjustments, from: start, to: end };
+    const asked = { tenant_id, include_adjustments, from: start, to: end, category };
+    const page = { ...pageIn(request.query), ...asked };
     const found = await queries.usageOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
     const items = found.items.map((item) => ({

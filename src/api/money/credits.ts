@@ -16,7 +16,7 @@ import {
   pageFacts,
   pageIn,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tenantIdText,
   tenantParams,
@@ -29,6 +29,7 @@ import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 import type { Outcome } from '../../writer/decideBatch.ts';
 import { KEPT_A_DAY, routesOver } from '../../server/routes.ts';
 import { accountRejections, REFUND_REJECTIONS, SALE_REJECTIONS } from '../schemas/rejections.ts';
+import { grantsOfTenant } from '../../../projections/grants.ts';
 
 /** What these routes need. */
 export interface CreditsDeps {
@@ -433,7 +434,7 @@ export const listGrants = get(
     access: 'any',
     tenant: 'path',
     params: tenantParams,
-    query: z.object(pagingQuery),
+    query: z.object(listQuery(grantsOfTenant)),
     reply: { status: 200, schema: grantHistory },
     problems: ['tenant_not_found'],
     reads: 'tenant',

@@ -3,13 +3,13 @@ import { calendarMonth, monthBounds } from '../../../domain/books.ts';
 import { decimalOf } from '../../../domain/kernel/amounts.ts';
 import { type JournalSettings, linesOf, type Moved, pairsOf } from '../../../domain/journal.ts';
 import { entryPages, type JournalEntry } from '../../../projections/journal.ts';
-import { DEFERRED_BY } from '../../../projections/recognition.ts';
+import { DEFERRED_BY, deferredRevenue } from '../../../projections/recognition.ts';
 import { JOURNAL_LAYOUTS, type JournalLayout, laidOut, layoutFile } from '../../exports/journalLayouts.ts';
 import type { Queries } from '../../queries/queries.ts';
 import { CSV_PAGE_ROWS, CSV_TYPE, inTurn } from '../../server/csv.ts';
 import type { RawBody } from '../../server/routes.ts';
 import { routesOver } from '../../server/routes.ts';
-import { creditsOut, logIdOut, pageFacts, pageMembers, pagingQuery } from '../schemas/basics.ts';
+import { creditsOut, listQuery, logIdOut, pageFacts, pageMembers, pagingQuery } from '../schemas/basics.ts';
 
 /** What these routes need. */
 export interface JournalDeps {
@@ -94,7 +94,7 @@ export const getDeferredRevenue = get(
         .enum(DEFERRED_BY)
         .default('tenant')
         .meta({ description: 'One row for each tenant, currency or lot.' }),
-      ...pagingQuery,
+      ...listQuery(deferredRevenue),
     }),
     reply: { status: 200, schema: deferredReport },
     reads: 'all',

@@ -21,12 +21,13 @@ import {
   minorOut,
   pageFacts,
   pageMembers,
-  pagingQuery,
+  listQuery,
   plainText,
   tenantIdText,
   toBoundary,
   zoned,
 } from '../schemas/basics.ts';
+import { payments } from '../../../projections/payments.ts';
 
 /** What these routes need. */
 export interface PaymentsDeps {
@@ -125,7 +126,7 @@ export const listPayments = get(
       kind: paymentKind.optional(),
       payout_id: plainText(1, 255).optional(),
       tenant_id: tenantIdText.optional(),
-      ...pagingQuery,
+      ...listQuery(payments),
     }),
     reply: { status: 200, schema: paymentList },
     problems: ['tenant_not_found'],

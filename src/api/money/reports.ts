@@ -24,7 +24,7 @@ import {
   logIdOut,
   minorOut,
   pageFacts,
-  pagingQuery,
+  listQuery,
   plainText,
   tenantIdText,
   toBoundary,
@@ -36,6 +36,7 @@ import { costByDocument, costByTask, subsidyResponse } from './modelCosts.ts';
 import { invalid } from '../../server/problems.ts';
 import { totalsOf, USAGE_GROUPS } from '../../../projections/usage.ts';
 import { usageStatsResponse } from './accounts.ts';
+import { costsByDocument } from '../../../projections/costs.ts';
 
 /** What these routes need. */
 export interface ReportsDeps {
@@ -277,7 +278,7 @@ export const getCostsByDocument = get(
       document_id: plainText(1, 200).optional(),
       tenant_id: tenantIdText.optional(),
       task_id: plainText(1, 200).optional(),
-      ...pagingQuery,
+      ...listQuery(costsByDocument),
     }),
     reply: { status: 200, schema: costByDocument },
     problems: ['tenant_not_found'],

@@ -4,7 +4,7 @@ import { minorUnitDigits } from '../../../domain/kernel/amounts.ts';
 import { actor } from '../../../domain/kernel/decider.ts';
 import { sortedTags, TAG_NAME, TAG_VALUE_MAX, type Tags, TAGS_MAX } from '../../../domain/kernel/tags.ts';
 import { dayEndIn, dayStartIn, isTimeZone, timeZoneNames } from '../../../domain/kernel/timeZones.ts';
-import type { Page, RowPage } from '../../../projections/engine/query.ts';
+import type { Askable, Page, RowPage } from '../../../projections/engine/query.ts';
 import type { Queries } from '../../queries/queries.ts';
 import { problem } from '../../server/problems.ts';
 
@@ -299,12 +299,83 @@ export const pagingQuery = {
   cursor: plainText(1, 1000).optional(),
 };
 
-/** Of a paged list's query: which page. */
-export const pageIn = ({ limit, offset, cursor }: Page): Page => ({ limit, offset, cursor });
+/** `created_at`, or `-created_at` for descending; another name is told the nearest one. */
+const sortIn = (sorts: readonly string[]) => {
+  const names = sorts.flatMap((name) => [name, `-${name}`]);
+  return z
+    .string()
+    .refine((name) => names.includes(name), {
+      error: ({ input }) => `The list cannot be sorted so; do you mean \`${closest(String(input), names)}\`?`,
+    })
+    .optional()
+    .meta({
+      'x-wire': {
+        type: 'string',
+        pattern: `^-?(${sorts.join('|')})$`,
+        description: 'A member of the items; `-` before it: descending.',
+      },
+    });
+};
+
+const WHOLE = /^-?\d{1,16}$/;
+
+/** `filter[status]=queued`: values of members, in the order of their names. */
+const filterText = (filters: Askable['filters']) => {
+  const names = Object.keys(filters);
+  const wrong = (name: string, value: string): string | undefined => {
+    if (!names.includes(name)) return `The list has no such filter; do you mean \`${closest(name, names)}\`?`;
+    return filters[name] === 'int8' && !WHOLE.test(value) ? 'Expected a whole number.' : undefined;
+  };
+  return z
+    .record(z.string(), plainText(1, 300))
+    .superRefine((asked, context) => {
+      for (const [name, value] of Object.entries(asked)) {
+        const message = wrong(name, value);
+        if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+      }
+    })
+    .transform((asked) => Object.fromEntries(Object.entries(asked).sort(([a], [b]) => (a < b ? -1 : 1))))
+    .optional()
+    .meta({
+      'x-wire': {
+        type: 'object',
+        propertyNames: { enum: names },
+        additionalProperties: { type: 'string', minLength: 1, maxLength: 300 },
+        description: 'Values of members: `filter[status]=queued`.',
+      },
+    });
+};
+
+const SEARCHES = {
+  columns: 'Part of a short text, in any case.',
+  written: 'Part of a short text, in any case; of names and notes in the 10,000 newest items.',
+} as const;
+
+/** Members of the query of a list that can be sorted and searched. */
+export const listQuery = ({ sorts, filters, searches }: Askable) => ({
+  ...pagingQuery,
+  sort: sortIn(sorts),
+  filter: filterText(filters),
+  q: plainText(1, 200).optional().meta({ description: SEARCHES[searches] }),
+});
+
+/** Of a paged list's query: which page, of what order and search. */
+export const pageIn = ({ limit, offset, cursor, sort, filter, q }: Page): Page => ({
+  limit,
+  offset,
+  cursor,
+  sort,
+  filter,
+  q,
+});
 
 /** Members of every paged list's answer, beside `items`. */
 export const pageMembers = {
   total: z.int(),
+  total_is_at_least: z
+    .literal(true)
+    .optional()
+    .meta({ description: '`q` did not look at all names and notes.' }),
   limit: z.int(),
   offset: z.int(),
   next_cursor: z.string().nullable(),
@@ -313,8 +384,8 @@ export const pageMembers = {
 /** The members of a page's answer that say which page it is. */
 export const pageFacts = (
   { limit, offset }: Page,
-  { total, next_cursor }: Pick<RowPage<never>, 'total' | 'next_cursor'>,
-) => ({ total, limit, offset, next_cursor });
+  { total, next_cursor, isPartial }: Omit<RowPage<never>, 'items'>,
+) => ({ total, ...(isPartial === true && { total_is_at_least: true as const }), limit, offset, next_cursor });
 
 /** Which log a report is of: two that differ in it are of different books. */
 export const logIdOut = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { creditsOut, instantOut, orAbsent, pagingQuery, plainText, tagsIn, tenantIdText } from './basics.ts';
+import { creditsOut, instantOut, listQuery, orAbsent, plainText, tagsIn, tenantIdText } from './basics.ts';
+import { runsOfTenant } from '../../../projections/evaluations.ts';
 import { extractModeIn } from './workSchemas.ts';
 
 export const runRequest = z
@@ -139,7 +140,7 @@ export const runParams = z.object({ run_id: plainText(1, 128) });
 
 export const runsQuery = z.object({
   tenant_id: tenantIdText,
-  ...pagingQuery,
+  ...listQuery(runsOfTenant),
   set_id: plainText(1, 128).optional(),
   status: runStatus.optional(),
 });

@@ -4,12 +4,13 @@ import {
   fromBoundary,
   instantOut,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tagFilter,
   tagsOut,
   tenantIdText,
 } from './basics.ts';
+import { operationsOfTenant } from '../../../projections/operations.ts';
 
 const operationStatus = z
   .enum(['queued', 'running', 'succeeded', 'partial', 'needs_review', 'failed', 'cancelled'])
@@ -77,7 +78,7 @@ export const operationsQuery = z.object({
   task_id: plainText(1, 128).optional(),
   tag: tagFilter.optional(),
   accepted_after: fromBoundary.optional(),
-  ...pagingQuery,
+  ...listQuery(operationsOfTenant),
 });
 
 export const operationList = pageOf(

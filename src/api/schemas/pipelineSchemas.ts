@@ -3,7 +3,7 @@ import {
   creditsOut,
   instantOut,
   pageOf,
-  pagingQuery,
+  listQuery,
   plainText,
   tagFilter,
   tagsIn,
@@ -13,6 +13,9 @@ import {
   whoOut,
 } from './basics.ts';
 import { extractModeIn } from './workSchemas.ts';
+import { artifactsOfTenant } from '../../../projections/artifacts.ts';
+import { deploymentsOfTenant } from '../../../projections/deployments.ts';
+import { jobsOfTenant } from '../../../projections/trainingJobs.ts';
 
 /** Part of a stream's name: no half of a surrogate pair, which cannot be written in one. */
 export const scopeName = (max = 128) =>
@@ -189,12 +192,17 @@ export const currentDeploymentQuery = z.object({
 });
 
 const scopeQuery = { project_id: scopeName().optional(), task_id: scopeName().optional() };
-const ofTenant = { tenant_id: tenantIdText, ...scopeQuery, ...pagingQuery };
+const ofTenant = { tenant_id: tenantIdText, ...scopeQuery };
 
-export const artifactsQuery = z.object(ofTenant);
-export const deploymentsQuery = z.object({ ...ofTenant, environment: scopeName(64).optional() });
+export const artifactsQuery = z.object({ ...ofTenant, ...listQuery(artifactsOfTenant) });
+export const deploymentsQuery = z.object({
+  ...ofTenant,
+  ...listQuery(deploymentsOfTenant),
+  environment: scopeName(64).optional(),
+});
 export const trainingJobsQuery = z.object({
   ...ofTenant,
+  ...listQuery(jobsOfTenant),
   status: statusMembers.status.optional(),
   tag: tagFilter.optional(),
 });

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { audit } from '../../texts/audit.ts';
 import { Badge, Card } from '../../ui/card.tsx';
 import { Button } from '../../ui/button.tsx';
-import { csvOf, useChange, useRead } from '../../api/connection.ts';
+import { useChange, usePages, useRead } from '../../api/connection.ts';
 import { Empty, ProblemNote, ProgressBar } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
@@ -218,19 +218,18 @@ function RunForm({ onStarted }: { onStarted: (auditId: string) => void }) {
 /** Audits that were run, and one of them in full. */
 export function Audits({ onShow }: { onShow: (finding: AuditFinding) => void }) {
   const [chosen, choose] = useState<string>();
-  const audits = useRead('listAudits', { query: { limit: 100 } });
+  const audits = usePages('listAudits', {});
   return (
     <div className="flex flex-col gap-4">
       <RunForm onStarted={choose} />
       {chosen !== undefined && <OneAudit key={chosen} auditId={chosen} onShow={onShow} />}
-      <ProblemNote error={audits.error} onRetry={() => void audits.refetch()} />
+      <ProblemNote error={audits.error} onRetry={audits.again} />
       {audits.error === null && (
         <DataTable
           label={texts.list}
           columns={COLUMNS}
-          items={audits.data?.items}
+          list={audits}
           idOf={({ audit_id }) => audit_id}
-          csv={() => csvOf('listAudits', {})}
           onOpen={({ audit_id }) => choose(audit_id)}
           empty={<Empty title={texts.empty} say={texts.emptySay} />}
           height={300}

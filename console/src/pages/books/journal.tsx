@@ -97,13 +97,10 @@ export function Journal({ period: { month } }: { period: Period }) {
       <DataTable
         label={texts.list(month)}
         columns={COLUMNS}
-        items={list.items}
+        list={{ ...list, total: undefined }}
         idOf={({ position, tenant_id, kind, account, booked_on, debit_usd }) =>
           [position, tenant_id, kind, account, booked_on, debit_usd].join(' ')
         }
-        onMore={list.more}
-        csv={list.csv}
-        isLoadingMore={list.isLoadingMore}
         actions={
           list.total !== undefined && (
             <span className="text-[13px] text-soft">{texts.entries(list.total.toLocaleString('en'))}</span>

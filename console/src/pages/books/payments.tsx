@@ -161,6 +161,21 @@ const COLUMNS: readonly Column<Payment>[] = [
 
 const isKind = (text: string | undefined): text is Kind => text !== undefined && text in texts.kinds;
 
+const SORTS = {
+  booked_at: 'booked_at',
+  tenant_id: 'tenant_id',
+  kind: 'kind',
+  credits: 'credits',
+  gross: 'gross_amount_minor',
+  vat: 'vat_amount_minor',
+  net: 'net_amount_minor',
+  fee: 'provider_fee_minor',
+  disputeFee: 'dispute_fee_minor',
+  provider: 'provider',
+  transaction: 'provider_txn_id',
+  payout: 'payout_id',
+} as const;
+
 /** What was paid and given back by all tenants, of a period and filtered, with its sums. */
 export function Payments({ period }: { period: Period }) {
   const [asked, keep] = useAddressValues(FILTERS);
@@ -169,7 +184,7 @@ export function Payments({ period }: { period: Period }) {
     ([, value]) => value !== undefined,
   );
   const query = { from, to, ...Object.fromEntries(given) };
-  const list = usePages('listPayments', { query });
+  const list = usePages('listPayments', { query }, { sorts: SORTS });
   const sums = list.first?.by_currency ?? undefined;
   return (
     <div className="flex flex-col gap-4">
@@ -191,14 +206,9 @@ export function Payments({ period }: { period: Period }) {
           <DataTable
             label={texts.list(period.month)}
             columns={COLUMNS}
-            items={list.items}
+            list={list}
             idOf={(row) => `${row.kind} ${row.grant_id} ${row.created_at}`}
-            onMore={list.more}
-            csv={list.csv}
-            total={list.total}
-            isLoadingMore={list.isLoadingMore}
             height={560}
-            isSearched
             empty={<Empty title={texts.none.title} say={texts.none.say} />}
           />
         </>

@@ -90,6 +90,18 @@ const deferredColumns = (by: By): readonly Column<DeferredRevenueItem>[] => [
   held.usd('recognised', ({ recognised_usd }) => recognised_usd),
 ];
 
+const DEFERRED_SORTS = {
+  tenant_id: 'tenant_id',
+  currency: 'currency',
+  lot_id: 'lot_id',
+  kind: 'kind',
+  lots: 'lots',
+  left: 'credits_left',
+  deferred: 'deferred_usd',
+  paid: 'paid_usd',
+  recognised: 'recognised_usd',
+} as const;
+
 type DeferredTotals = Pick<
   DeferredRevenueItem,
   'credits_left' | 'paid_usd' | 'recognised_usd' | 'deferred_usd'
@@ -114,7 +126,7 @@ export function Deferred({ period, now }: { period: Period; now: number }) {
   const by = isBy(asked) ? asked : 'tenant';
   const today = new Date(now).toISOString().slice(0, 10);
   const on = period.last < today ? period.last : today;
-  const list = usePages('getDeferredRevenue', { query: { on, by } });
+  const list = usePages('getDeferredRevenue', { query: { on, by } }, { sorts: DEFERRED_SORTS });
   const totals = list.first?.totals ?? undefined;
   return (
     <div className="flex flex-col gap-4">
@@ -125,12 +137,8 @@ export function Deferred({ period, now }: { period: Period; now: number }) {
           key={by}
           label={deferred.list(by, on)}
           columns={deferredColumns(by)}
-          items={list.items}
+          list={list}
           idOf={({ tenant_id, currency, lot_id, kind }) => [tenant_id, currency, lot_id, kind].join(' ')}
-          onMore={list.more}
-          csv={list.csv}
-          total={list.total}
-          isLoadingMore={list.isLoadingMore}
           actions={
             <>
               <span className="w-36">
@@ -161,11 +169,21 @@ const DORMANT_COLUMNS: readonly Column<TenantItem>[] = [
   unused.time('last_active', ({ last_activity_at }) => last_activity_at),
 ];
 
+const DORMANT_SORTS = {
+  tenant_id: 'tenant_id',
+  balance: 'balance_credits',
+  held: 'held_credits',
+  purchased: 'total_credits_purchased',
+  used: 'total_credits_used',
+  last_used: 'last_used_at',
+  last_active: 'last_activity_at',
+} as const;
+
 /** Balances that nobody has used for some days. */
 export function Dormant() {
   const [asked, choose] = useAddressValue('unused');
   const days = DAYS.find((one) => one === asked) ?? '90';
-  const list = usePages('listTenants', { query: { unused_days: Number(days) } });
+  const list = usePages('listTenants', { query: { unused_days: Number(days) } }, { sorts: DORMANT_SORTS });
   return (
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-3">
@@ -179,12 +197,8 @@ export function Dormant() {
         <DataTable
           label={dormant.list(days)}
           columns={DORMANT_COLUMNS}
-          items={list.items}
+          list={list}
           idOf={({ tenant_id }) => tenant_id}
-          onMore={list.more}
-          csv={list.csv}
-          total={list.total}
-          isLoadingMore={list.isLoadingMore}
           empty={<Empty title={dormant.none.title} say={dormant.none.say} />}
         />
       )}

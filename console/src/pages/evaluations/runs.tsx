@@ -28,6 +28,8 @@ const TONES: Readonly<Record<RunItem['status'], Tone>> = {
 const measuredBy = ({ config_id, artifact_id, schema_sha256 }: RunItem): string =>
   config_id ?? artifact_id ?? schema_sha256.slice(0, 12);
 
+const SORTS = { status: 'status', documents: 'documents', accepted: 'accepted_at' } as const;
+
 const RUN_COLUMNS: readonly Column<RunItem>[] = [
   { id: 'measured', name: names.measured, value: measuredBy, share: 2 },
   {
@@ -126,7 +128,11 @@ function Curves({ items, of }: { items: readonly RunItem[]; of: RunItem }) {
 /** What was measured, newest first. */
 export function Runs() {
   const tenant_id = useTenantId();
-  const list = usePages('listEvaluationRuns', { query: { tenant_id } }, { refetchInterval: EACH_MS });
+  const list = usePages(
+    'listEvaluationRuns',
+    { query: { tenant_id } },
+    { refetchInterval: EACH_MS, sorts: SORTS },
+  );
   const [chosen, choose] = useAddressValue('run');
   const opened = list.items?.find(({ run_id }) => run_id === chosen) ?? list.items?.[0];
   if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
@@ -135,13 +141,9 @@ export function Runs() {
       <DataTable
         label={texts.runs.list}
         columns={RUN_COLUMNS}
-        items={list.items}
+        list={list}
         idOf={({ run_id }) => run_id}
         onOpen={({ run_id }) => choose(run_id)}
-        onMore={list.more}
-        csv={list.csv}
-        total={list.total}
-        isLoadingMore={list.isLoadingMore}
         empty={<Empty title={texts.runs.empty.title} say={texts.runs.empty.say} />}
         height={320}
       />

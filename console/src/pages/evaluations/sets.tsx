@@ -249,6 +249,8 @@ const save = async ({ set_id }: SetItem): Promise<void> => {
   if (response.ok) saveFile(`${set_id}.jsonl`, await response.text(), 'application/x-ndjson');
 };
 
+const SORTS = { version: 'version', documents: 'documents', changed: 'published_at' } as const;
+
 const SET_COLUMNS: readonly Column<SetItem>[] = [
   { id: 'name', name: names.name, value: ({ name, set_id }) => name ?? set_id, share: 2 },
   { id: 'version', name: names.version, value: ({ version }) => version, isNumber: true, share: 0.7 },
@@ -298,7 +300,7 @@ function OpenedSet({ of }: { of: SetItem }) {
 /** Sets of examples; one is run or learned from. */
 export function Sets() {
   const tenant_id = useTenantId();
-  const list = usePages('listEvaluationSets', { query: { tenant_id } });
+  const list = usePages('listEvaluationSets', { query: { tenant_id } }, { sorts: SORTS });
   const [chosen, choose] = useState<string>();
   const [making, make] = useState<'decided' | 'given'>();
   const makeSet = (
@@ -314,13 +316,9 @@ export function Sets() {
       <DataTable
         label={texts.sets.list}
         columns={SET_COLUMNS}
-        items={list.items}
+        list={list}
         idOf={({ set_id }) => set_id}
         onOpen={({ set_id }) => choose(set_id)}
-        onMore={list.more}
-        csv={list.csv}
-        total={list.total}
-        isLoadingMore={list.isLoadingMore}
         actions={makeSet}
         empty={
           <Empty title={texts.sets.empty.title} say={texts.sets.empty.say}>

@@ -88,6 +88,22 @@ function DeployDialog({ of, onClose }: { of: Artifact; onClose: () => void }) {
 const { columns: names } = pipelines;
 const { artifacts: artifactTexts } = pipelines;
 
+const ARTIFACT_SORTS = {
+  artifact: 'artifact_id',
+  project: 'project_id',
+  task: 'task_id',
+  created: 'created_at',
+} as const;
+
+const SORTS = {
+  project: 'project_id',
+  task: 'task_id',
+  environment: 'environment',
+  status: 'status',
+  artifact: 'artifact_id',
+  activated: 'activated_at',
+} as const;
+
 const COLUMNS: readonly Column<Artifact>[] = [
   { id: 'artifact', name: names.artifact, value: ({ artifact_id }) => artifact_id, share: 2.4 },
   { id: 'project', name: names.project, value: ({ project_id }) => project_id },
@@ -141,7 +157,7 @@ function Opened({ of }: { of: Artifact }) {
 /** What was learned, with its scores, ready to deploy. */
 export function Artifacts() {
   const tenant_id = useTenantId();
-  const list = usePages('listArtifacts', { query: { tenant_id } });
+  const list = usePages('listArtifacts', { query: { tenant_id } }, { sorts: ARTIFACT_SORTS });
   const [chosen, choose] = useState<string>();
   const opened = list.items?.find(({ artifact_id }) => artifact_id === chosen) ?? list.items?.[0];
   if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
@@ -150,13 +166,9 @@ export function Artifacts() {
       <DataTable
         label={artifactTexts.list}
         columns={COLUMNS}
-        items={list.items}
+        list={list}
         idOf={({ artifact_id }) => artifact_id}
         onOpen={({ artifact_id }) => choose(artifact_id)}
-        onMore={list.more}
-        csv={list.csv}
-        total={list.total}
-        isLoadingMore={list.isLoadingMore}
         empty={<Empty title={artifactTexts.empty.title} say={artifactTexts.empty.say} />}
         height={320}
       />
@@ -254,7 +266,7 @@ const columnsOf = (
 /** What serves which project, and what did before: each may be gone back to. */
 export function Deployments() {
   const tenant_id = useTenantId();
-  const list = usePages('listDeployments', { query: { tenant_id } });
+  const list = usePages('listDeployments', { query: { tenant_id } }, { sorts: SORTS });
   const [chosen, choose] = useState<Deployment>();
   if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
   return (
@@ -262,12 +274,8 @@ export function Deployments() {
       <DataTable
         label={texts.list}
         columns={columnsOf(list.items ?? [], choose)}
-        items={list.items}
+        list={list}
         idOf={({ deployment_id }) => deployment_id}
-        onMore={list.more}
-        csv={list.csv}
-        total={list.total}
-        isLoadingMore={list.isLoadingMore}
         empty={<Empty title={texts.empty.title} say={texts.empty.say} />}
       />
       {chosen !== undefined && <BackDialog of={chosen} onClose={() => choose(undefined)} />}

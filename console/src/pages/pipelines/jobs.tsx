@@ -241,6 +241,15 @@ const statusText = (status: string): string =>
 const creditsOf = ({ status, credits_charged, credits_held }: Job): number =>
   isGoing(status) ? credits_held : credits_charged;
 
+const SORTS = {
+  project: 'project_id',
+  task: 'task_id',
+  status: 'status',
+  credits: 'credits_charged',
+  created: 'created_at',
+  finished: 'finished_at',
+} as const;
+
 const COLUMNS: readonly Column<Job>[] = [
   { id: 'name', name: names.name, value: ({ name, job_id }) => name ?? job_id, share: 2 },
   { id: 'project', name: names.project, value: ({ project_id }) => project_id },
@@ -284,7 +293,11 @@ export function Jobs() {
   const tenant_id = useTenantId();
   const [job, choose] = useAddressValue('job');
   const [isStarting, start] = useState(false);
-  const list = usePages('listTrainingJobs', { query: { tenant_id } }, { refetchInterval: EACH_MS });
+  const list = usePages(
+    'listTrainingJobs',
+    { query: { tenant_id } },
+    { refetchInterval: EACH_MS, sorts: SORTS },
+  );
   const open = (
     <Button look="primary" onClick={() => start(true)}>
       <Plus aria-hidden className="size-4" />
@@ -299,13 +312,9 @@ export function Jobs() {
         <DataTable
           label={texts.list}
           columns={COLUMNS}
-          items={list.items}
+          list={list}
           idOf={({ job_id }) => job_id}
           onOpen={({ job_id }) => choose(job_id)}
-          onMore={list.more}
-          csv={list.csv}
-          total={list.total}
-          isLoadingMore={list.isLoadingMore}
           actions={open}
           empty={
             <Empty title={texts.empty.title} say={texts.empty.say}>

@@ -4,11 +4,12 @@ import { useActing } from '../../api/session.ts';
 import { reviews as texts } from '../../texts/reviews.ts';
 import { Badge, PageHeader, type Tone } from '../../ui/card.tsx';
 import { ForTenant } from '../../ui/forTenant.tsx';
-import { Go, useGo, useRest } from '../../ui/go.tsx';
+import { Go, useAddressValue, useGo, useRest } from '../../ui/go.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
-import { ReviewPage } from './review.tsx';
+import { ReviewPage, useKeyNames } from './review.tsx';
 
 const TONES: Readonly<Record<ReviewItem['status'], Tone>> = {
   open: 'warn',
@@ -47,29 +48,68 @@ const COLUMNS: readonly Column<ReviewItem>[] = [
   },
 ];
 
+const SORTS = {
+  status: 'status',
+  pages: 'pages',
+  opened: 'opened_at',
+  decided: 'decided_at',
+} as const;
+
+const decidedColumns = (nameOf: (keyId: string) => string): readonly Column<ReviewItem>[] => [
+  {
+    id: 'decided',
+    name: texts.columns.decided,
+    value: ({ decided_at }) => decided_at,
+    share: 1.5,
+    show: ({ decided_at }) => <Time at={decided_at} />,
+    isWhole: true,
+  },
+  {
+    id: 'by',
+    name: texts.columns.by,
+    value: ({ decided_by }) => (decided_by === null ? null : nameOf(decided_by)),
+    share: 1.3,
+  },
+];
+
+const SHOWN = Object.entries(texts.show).map(([value, name]) => ({ value, name }));
+const DECIDED: Readonly<Record<string, object>> = { open: { decided: false }, decided: { decided: true } };
+
+/** The reviews that wait, unless others are asked for: what is decided would stand between them. */
 function ReviewList() {
   const go = useGo();
   const { tenantId = '' } = useActing();
-  const list = usePages('listReviews', { query: { tenant_id: tenantId } });
+  const [asked, show] = useAddressValue('show');
+  const shown = asked !== undefined && asked in texts.show ? asked : 'open';
+  const nameOfKey = useKeyNames(tenantId);
+  const columns = shown === 'open' ? COLUMNS : [...COLUMNS, ...decidedColumns(nameOfKey)];
+  const query = { tenant_id: tenantId, ...DECIDED[shown] };
+  const list = usePages('listReviews', { query }, { sorts: SORTS });
   return (
-    <>
+    <div className="flex flex-col gap-4">
+      <span className="w-44">
+        <Select label={texts.showName} choices={SHOWN} value={shown} onChange={show} />
+      </span>
       <ProblemNote error={list.error} onRetry={list.again} />
       {list.error === null && (
         <DataTable
           label={texts.all}
-          columns={COLUMNS}
-          items={list.items}
+          key={shown}
+          columns={columns}
+          list={list}
           idOf={({ review_id }) => review_id}
           onOpen={(item) => go(pathOf(item))}
-          onMore={list.more}
-          csv={list.csv}
-          total={list.total}
-          isLoadingMore={list.isLoadingMore}
           height={640}
-          empty={<Empty title={texts.none.title} say={texts.none.say} />}
+          empty={
+            shown === 'open' ? (
+              <Empty title={texts.none.title} say={texts.none.say} />
+            ) : (
+              <Empty title={texts.noneDecided} />
+            )
+          }
         />
       )}
-    </>
+    </div>
   );
 }
 

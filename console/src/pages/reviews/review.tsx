@@ -112,12 +112,20 @@ const useLease = ({ review_id }: Review, isOpen: boolean, onChanged: () => void)
   return lease;
 };
 
+/** Names keys of a tenant as people know them: by their names, else as the list of keys shows them. */
+export const useKeyNames = (tenant_id: string): ((keyId: string) => string) => {
+  const { data } = useRead('listApiKeys', { path: { tenant_id } });
+  return (keyId) => {
+    const key = data?.items.find(({ key_id }) => key_id === keyId);
+    return key === undefined ? keyId : (key.name ?? `${key.prefix}…${key.last4}`);
+  };
+};
+
 /** Who has it, and until when. */
 function Theirs({ review, lease_until }: { review: Review; lease_until: string }) {
-  const { tenant_id } = review;
-  const keys = useRead('listApiKeys', { path: { tenant_id } });
+  const nameOf = useKeyNames(review.tenant_id);
   const holder = review.lease?.held_by;
-  const name = keys.data?.items.find(({ key_id }) => key_id === holder)?.name ?? holder ?? texts.somebody;
+  const name = holder == null ? texts.somebody : nameOf(holder);
   return (
     <p role="status" className="rounded-lg border border-line bg-warn-soft p-3">
       <b className="font-medium">{texts.theirs(name)}</b> {texts.until} <Time at={lease_until} />.{' '}

@@ -25,6 +25,17 @@ const COLUMNS: readonly Column<TenantItem>[] = [
   of.time('active', ({ last_activity_at }) => last_activity_at),
 ];
 
+const SORTS = {
+  tenant: 'tenant_id',
+  plan: 'plan',
+  balance: 'balance_credits',
+  held: 'held_credits',
+  purchased: 'total_credits_purchased',
+  used: 'total_credits_used',
+  freePages: 'free_pages_remaining',
+  active: 'last_activity_at',
+} as const;
+
 const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
 
 function OpenTenant() {
@@ -58,7 +69,7 @@ function TenantList() {
   const go = useGo();
   const [typed, type] = useState('');
   const search = useDeferredValue(typed.trim());
-  const list = usePages('listTenants', { query: search === '' ? {} : { search } });
+  const list = usePages('listTenants', { query: search === '' ? {} : { search } }, { sorts: SORTS });
   const none =
     search === '' ? (
       <Empty title={texts.empty.title} say={texts.empty.say}>
@@ -86,13 +97,9 @@ function TenantList() {
           <DataTable
             label={texts.all}
             columns={COLUMNS}
-            items={list.items}
+            list={list}
             idOf={({ tenant_id }) => tenant_id}
             onOpen={({ tenant_id }) => go(`/tenants/${encodeURIComponent(tenant_id)}`)}
-            onMore={list.more}
-            csv={list.csv}
-            total={list.total}
-            isLoadingMore={list.isLoadingMore}
             height={640}
             isSearched
             empty={none}

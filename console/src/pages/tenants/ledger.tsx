@@ -77,6 +77,17 @@ const grantColumns = (tenantId: string): readonly Column<GrantItem>[] => [
   { id: 'invoice', name: texts.grants.invoice, value: ({ invoice_ref }) => invoice_ref },
 ];
 
+const GRANT_SORTS = {
+  occurred_at: 'occurred_at',
+  kind: 'kind',
+  credits: 'credits',
+  gross: 'gross_amount_minor',
+  vat: 'vat_amount_minor',
+  fee: 'provider_fee_minor',
+  provider: 'provider',
+  transaction: 'provider_txn_id',
+} as const;
+
 interface GrantsProps {
   readonly tenantId: string;
   readonly onRefund: (grantId: string) => void;
@@ -84,21 +95,17 @@ interface GrantsProps {
 
 /** Sales and refunds with their money; a sale opens its refund. */
 export function Grants({ tenantId, onRefund }: GrantsProps) {
-  const list = usePages('listGrants', { path: { tenant_id: tenantId } });
+  const list = usePages('listGrants', { path: { tenant_id: tenantId } }, { sorts: GRANT_SORTS });
   if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
   return (
     <DataTable
       label={texts.tabs.grants}
       columns={grantColumns(tenantId)}
-      items={list.items}
+      list={list}
       idOf={({ grant_id }) => grant_id}
       onOpen={({ kind, grant_id }) => {
         if (kind === 'sale') onRefund(grant_id);
       }}
-      onMore={list.more}
-      csv={list.csv}
-      total={list.total}
-      isLoadingMore={list.isLoadingMore}
       actions={<span className="text-[13px] text-soft">{texts.grants.say}</span>}
       empty={<Empty title={texts.grants.empty.title} say={texts.grants.empty.say} />}
     />
@@ -162,20 +169,25 @@ const LEDGER_COLUMNS: readonly Column<LedgerItem>[] = [
   { id: 'id', name: texts.ledger.id, value: ({ id }) => id, share: 1.6 },
 ];
 
+const LEDGER_SORTS = {
+  created_at: 'created_at',
+  kind: 'kind',
+  pages: 'pages',
+  credits: 'credits_delta',
+  balance: 'balance_after',
+  id: 'id',
+} as const;
+
 /** Every posting of a tenant, newest first. */
 export function Ledger({ tenantId }: { tenantId: string }) {
-  const list = usePages('listTenantLedger', { path: { tenant_id: tenantId } });
+  const list = usePages('listTenantLedger', { path: { tenant_id: tenantId } }, { sorts: LEDGER_SORTS });
   if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
   return (
     <DataTable
       label={texts.tabs.ledger}
       columns={LEDGER_COLUMNS}
-      items={list.items}
+      list={list}
       idOf={({ id }) => id}
-      onMore={list.more}
-      csv={list.csv}
-      total={list.total}
-      isLoadingMore={list.isLoadingMore}
       empty={<Empty title={texts.ledger.empty.title} say={texts.ledger.empty.say} />}
     />
   );

@@ -383,11 +383,9 @@ export function Refund({ account, onDone, grantId }: FormProps & { grantId?: str
       <DataTable
         label={texts.refund.refundable}
         columns={COLUMNS}
-        items={sales}
+        list={{ ...grants, items: sales, total: undefined }}
         idOf={({ sale }) => sale.grant_id}
         onOpen={keep}
-        onMore={grants.more}
-        isLoadingMore={grants.isLoadingMore}
         height={320}
         empty={<Empty title={texts.refund.none.title} say={texts.refund.none.say} />}
       />

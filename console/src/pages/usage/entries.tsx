@@ -1,10 +1,10 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Api } from '@quire/client';
 import { usage as texts } from '../../texts/usage.ts';
 import { useAddressValue } from '../../ui/go.tsx';
 import { CONTROL } from '../../ui/style.ts';
 import { Button } from '../../ui/button.tsx';
-import { usePages } from '../../api/connection.ts';
+import { type Pages, usePages } from '../../api/connection.ts';
 import { useActing, useTenantId } from '../../api/session.ts';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { Select } from '../../ui/select.tsx';
@@ -132,14 +132,34 @@ const ALL = 'all';
 
 interface EntriesProps {
   readonly label: string;
-  readonly list: ReturnType<typeof usePages<'listUsage'>> | ReturnType<typeof usePages<'listTenantLedger'>>;
+  readonly list: Pages<Entry>;
+  readonly category: string;
+  readonly onCategory: (category: string) => void;
 }
 
-function Entries({ label, list }: EntriesProps) {
-  const [category, choose] = useState(ALL);
-  const items: readonly Entry[] | undefined = list.items;
-  const categories = [...new Set((items ?? []).flatMap(({ category: name }) => name ?? []))];
-  const choices = [ALL, ...categories].map((value) => ({
+const SORTS = {
+  time: 'created_at',
+  kind: 'kind',
+  category: 'category',
+  mode: 'extraction_mode',
+  pages: 'pages',
+  free: 'free_pages',
+  credits: 'credits_delta',
+  balance: 'balance_after',
+  project: 'project_id',
+  task: 'task_id',
+  document: 'document_id',
+} as const;
+
+const ofCategory = (category: string) => (category === ALL ? {} : { category });
+
+function Entries({ label, list, category, onCategory }: EntriesProps) {
+  const { items = [] }: { readonly items?: readonly Entry[] | undefined } = list;
+  const here = items.flatMap(({ category: name }) => name ?? []).join('\n');
+  const [seen, see] = useState<ReadonlySet<string>>(new Set());
+  // of a category that was chosen the others are not there any more, but can be chosen
+  useEffect(() => see((before) => new Set([...before, ...here.split('\n')])), [here]);
+  const choices = [ALL, ...[...seen].filter((name) => name !== '').sort()].map((value) => ({
     value,
     name: value === ALL ? texts.filters.all : value,
   }));
@@ -148,7 +168,7 @@ function Entries({ label, list }: EntriesProps) {
       <div className="flex flex-wrap items-center gap-3">
         <DayFilters />
         <span className="w-44">
-          <Select label={texts.filters.category} choices={choices} value={category} onChange={choose} />
+          <Select label={texts.filters.category} choices={choices} value={category} onChange={onCategory} />
         </span>
       </div>
       <ProblemNote error={list.error} onRetry={list.again} />
@@ -156,12 +176,8 @@ function Entries({ label, list }: EntriesProps) {
         <DataTable
           label={label}
           columns={ENTRY_COLUMNS}
-          items={items?.filter((item) => category === ALL || item.category === category)}
+          list={list}
           idOf={({ id }) => id}
-          onMore={list.more}
-          csv={category === ALL ? list.csv : undefined}
-          total={category === ALL ? list.total : undefined}
-          isLoadingMore={list.isLoadingMore}
           empty={<Empty title={texts.noUsage.title} say={texts.noUsage.say} />}
         />
       )}
@@ -173,15 +189,15 @@ function Entries({ label, list }: EntriesProps) {
 export function UsageEntries() {
   const tenant_id = useTenantId();
   const { from, to } = useBetween();
-  const list = usePages('listUsage', {
-    path: { tenant_id },
-    query: {
-      include_adjustments: true,
-      ...(from === undefined ? {} : { start: from }),
-      ...(to === undefined ? {} : { end: to }),
-    },
-  });
-  return <Entries label={texts.usageList} list={list} />;
+  const [category, choose] = useState(ALL);
+  const query = {
+    ...ofCategory(category),
+    ...(from === undefined ? {} : { start: from }),
+    ...(to === undefined ? {} : { end: to }),
+    include_adjustments: true,
+  };
+  const list = usePages('listUsage', { path: { tenant_id }, query }, { sorts: SORTS });
+  return <Entries label={texts.usageList} list={list} category={category} onCategory={choose} />;
 }
 
 /** Every movement of the balance; operators alone may read it. */
@@ -189,14 +205,15 @@ export function LedgerEntries() {
   const tenant_id = useTenantId();
   const { session } = useActing();
   const { from, to } = useBetween();
-  const list = usePages('listTenantLedger', {
-    path: { tenant_id },
-    query: {
-      ...(from === undefined ? {} : { from_date: from }),
-      ...(to === undefined ? {} : { to_date: to }),
-    },
-  });
-  return session.role === 'admin' ? <Entries label={texts.ledgerList} list={list} /> : null;
+  const [category, choose] = useState(ALL);
+  const query = {
+    ...ofCategory(category),
+    ...(from === undefined ? {} : { from_date: from }),
+    ...(to === undefined ? {} : { to_date: to }),
+  };
+  const list = usePages('listTenantLedger', { path: { tenant_id }, query }, { sorts: SORTS });
+  if (session.role !== 'admin') return null;
+  return <Entries label={texts.ledgerList} list={list} category={category} onCategory={choose} />;
 }
 
 type Grant = Awaited<ReturnType<Api['listGrants']>>['items'][number];
@@ -270,21 +287,28 @@ const grantColumns = (tenantId: string): readonly Column<Grant>[] => [
   },
 ];
 
+const GRANT_SORTS = {
+  time: 'occurred_at',
+  kind: 'kind',
+  credits: 'credits',
+  amount: 'gross_amount_minor',
+  vat: 'vat_amount_minor',
+  currency: 'currency',
+  provider: 'provider',
+  transaction: 'provider_txn_id',
+} as const;
+
 /** What was bought and given back. */
 export function Grants() {
   const tenant_id = useTenantId();
-  const list = usePages('listGrants', { path: { tenant_id } });
+  const list = usePages('listGrants', { path: { tenant_id } }, { sorts: GRANT_SORTS });
   if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
   return (
     <DataTable
       label={texts.grantsList}
       columns={grantColumns(tenant_id)}
-      items={list.items}
+      list={list}
       idOf={({ grant_id }) => grant_id}
-      onMore={list.more}
-      csv={list.csv}
-      total={list.total}
-      isLoadingMore={list.isLoadingMore}
       empty={<Empty title={texts.noGrants.title} say={texts.noGrants.say} />}
     />
   );
