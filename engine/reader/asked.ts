@@ -1,16 +1,16 @@
 import type { Field } from '../extraction/fields/fields.ts';
-import { concepts } from '../extraction/fields/lexicon.ts';
+import { concepts } from '../extraction/words/concepts.ts';
 import { stemOf, wordsOf } from './words.ts';
-import vocabulary from './vocabulary.json' with { type: 'json' };
 import { pointedName } from '../kernel/json.ts';
 import { remembered } from '../kernel/once.ts';
+import { lexicon } from '../extraction/words/lexicon.ts';
 
 /** What the words of a field's name say that its value looks like. */
-export const WANTS = Object.keys(vocabulary.wants) as readonly Want[];
-export type Want = keyof typeof vocabulary.wants;
+export const WANTS = Object.keys(lexicon.wants) as readonly Want[];
+export type Want = keyof typeof lexicon.wants;
 
 const WORDS: Readonly<Record<Want, ReadonlySet<string>>> = Object.fromEntries(
-  Object.entries(vocabulary.wants).map(([want, words]) => [
+  Object.entries(lexicon.wants).map(([want, { words }]) => [
     want,
     new Set([...words, ...words.flatMap(wordsOf)]),
   ]),

@@ -1,6 +1,7 @@
-import { nameWords, oneLetterOff } from '../extraction/fields/words.ts';
+import { nameWords } from '../extraction/words/labelWords.ts';
+import { oneLetterOff, areSynonyms } from '../extraction/words/alike.ts';
 import { memoryOf } from '../kernel/once.ts';
-import { areSynonyms } from '../extraction/matching/synonyms.ts';
+import { lexicon } from '../extraction/words/lexicon.ts';
 
 const known = memoryOf<readonly string[]>(20_000);
 
@@ -26,9 +27,7 @@ export function stemOf(word: string): string {
   return ending === undefined ? word : word.replace(ending[0], ending[1]);
 }
 
-const GENERIC = new Set(
-  'nr name date amount total value type code kind full title detail info iso'.split(' ').map(stemOf),
-);
+const GENERIC = new Set(lexicon.reader.generic.words.map(stemOf));
 
 /** How much a word says, 0..1. */
 export const weightOf = (word: string): number => {

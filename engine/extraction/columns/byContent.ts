@@ -1,12 +1,12 @@
 import type { Field } from '../fields/fields.ts';
 import { typeFit, type Profile } from '../grids/cellValues.ts';
 import { isEmpty, type Cell } from '../grids/grid.ts';
-import { headerWords } from '../grids/likeness.ts';
-import lists from '../lexicon/lists.json' with { type: 'json' };
-import parties from '../lexicon/parties.json' with { type: 'json' };
+import { conceptNamed } from '../words/concepts.ts';
+import { headerWords } from '../words/labelWords.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import { choicesIn } from '../texts.ts';
 import type { Place } from './headed.ts';
+import { lexicon, type WordList } from '../words/lexicon.ts';
 
 /** What a column is told by that no header names in words: its header, what it holds, and what kind that is. */
 export interface ToldColumn {
@@ -28,10 +28,9 @@ const BY_NAME = 0.46;
 /** A column may hold a few of the choices only, as marks of some rows. */
 const MARKS_MIN = 1;
 
-const NAMES = new Set(lists.names);
-const YEARS = new Set(lists.years);
-const { kind: _, ...COUNTRY } = parties.country;
-const COUNTRIES = new Set(Object.values(COUNTRY).flat());
+const NAMES = lexicon.rows.names;
+const YEARS = lexicon.rows.years;
+const COUNTRIES = new Set(conceptNamed('country')?.phrases.flat());
 
 /**
  * Columns for fields that no header names: by the initials of the field's words ("YB" for the year of birth), by the
@@ -80,7 +79,7 @@ interface Sign {
 }
 
 const named =
-  (names: ReadonlySet<string>) =>
+  (names: Pick<WordList, 'has'>) =>
   ({ phrases }: Field): boolean =>
     phrases.flat().some((word) => names.has(word));
 

@@ -1,10 +1,9 @@
-import { withoutEnd } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
-import { folded, nameWords } from '../fields/words.ts';
+import { withoutEnd, folded } from '../../kernel/text.ts';
+import { nameWords } from '../words/labelWords.ts';
 import type { Finding, Signed } from '../finding.ts';
 import type { Generator } from '../../ports/why.ts';
 import type { Listed } from '../lists/rowMembers.ts';
-import parts from '../lexicon/parts.json' with { type: 'json' };
 import { headOf } from '../parts/head.ts';
 import { isOrganization, personIn } from '../parts/people.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
@@ -12,10 +11,11 @@ import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { type Fact, mailFact } from './mailFacts.ts';
 import { once } from '../../kernel/once.ts';
+import { lexicon, type WordList } from '../words/lexicon.ts';
 
-const AUTHORS = new Set(parts.authors);
-const INSTITUTIONS = new Set(parts.affiliation);
-const MAILS = new Set(['email', 'mail', 'emails', 'correo', 'courriel', 'correspondence']);
+const AUTHORS = lexicon.parts.authors;
+const INSTITUTIONS = lexicon.parts.affiliation;
+const MAILS = lexicon.authors.mails;
 
 /** Names below a title are its authors nearly always. */
 const CONFIDENCE = 0.85;
@@ -69,8 +69,8 @@ export function authorRows({ fields, called }: Listed, source: Source): readonly
   });
 }
 
-const NAMES = new Set(['name', 'author', 'fullname']);
-const saysOneOf = ({ pointer }: Field, some: ReadonlySet<string>): boolean =>
+const NAMES = lexicon.authors.names;
+const saysOneOf = ({ pointer }: Field, some: WordList): boolean =>
   nameWords(pointer).some((word) => some.has(word));
 
 const SURNAME_MIN = 3;
@@ -85,8 +85,7 @@ const LINES_MAX = 4;
 const BELOW_MAX = 30;
 const LINE_CHARACTERS = 300;
 /** What comes after the authors. */
-const TEXT =
-  /^(?:abstract|summary|zusammenfassung|résumé|resumen|riassunto|samenvatting|\d?\.?\s?(?:introduction|einleitung))/iu;
+const TEXT = new RegExp(`^${lexicon.authors.end_before.pattern}`, 'iu');
 
 function bylineIn(source: Source): Byline {
   const last = headOf(source).large[0]?.segments.at(-1);

@@ -1,15 +1,15 @@
 import type { Field } from '../fields/fields.ts';
-import { folded } from '../fields/words.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Finding } from '../finding.ts';
 import { linesOnPages } from '../../document/wholeBlocks.ts';
 import { type Cell, plainWords } from '../grids/grid.ts';
-import mail from '../lexicon/mail.json' with { type: 'json' };
 import type { Source } from '../source.ts';
 import { datesIn } from '../values/dates.ts';
 import type { Document, DocumentPage, Line } from '../../document/document.ts';
+import { lexicon } from '../words/lexicon.ts';
 
-const ADDRESSES: ReadonlySet<string> = new Set(mail.addresses);
-const NAMES: ReadonlySet<string> = new Set(mail.names);
+const ADDRESSES = lexicon.message.addresses;
+const NAMES = lexicon.message.names;
 
 /** Headers are written by programs, and read as such. */
 const CONFIDENCE = 0.97;
@@ -87,14 +87,14 @@ function mailboxPart(text: string, shape: Shape): string | undefined {
   return name.includes('@') ? undefined : name;
 }
 
-type MailPart = keyof typeof mail.parts;
+type MailPart = keyof typeof lexicon.mail;
 
 /** The header of a message, by its parts. */
 type MailHeader = ReadonlyMap<MailPart, Cell>;
 
 const PARTS: ReadonlyMap<string, MailPart> = new Map(
-  (Object.keys(mail.parts) as MailPart[]).flatMap((part) =>
-    mail.parts[part].map((phrase): [string, MailPart] => [phrase, part]),
+  (Object.keys(lexicon.mail) as MailPart[]).flatMap((part) =>
+    lexicon.mail[part].words.map((phrase): [string, MailPart] => [phrase, part]),
   ),
 );
 

@@ -1,9 +1,9 @@
 import type { Headed } from '../columns/headed.ts';
 import type { Called, Field } from '../fields/fields.ts';
-import { labelWords } from '../fields/words.ts';
+import { labelWords } from '../words/labelWords.ts';
+import { sameStem } from '../words/alike.ts';
 import { cellsIn, sameText, type Cell, type Grid, type GridRow } from './grid.ts';
 import { headerTexts, type Asked } from './headerRows.ts';
-import { sameStem } from './likeness.ts';
 import { groupFields, mayBeGroup, type Part } from './partRows.ts';
 
 interface Around {

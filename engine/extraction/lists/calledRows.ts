@@ -1,11 +1,12 @@
 import type { Field } from '../fields/fields.ts';
 import { textFinding, type Finding } from '../finding.ts';
 import { cellValue } from '../grids/cellValues.ts';
-import { spelledLike } from '../matching/likeness.ts';
+import { spelledLike } from '../words/alike.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import type { Listed } from './rowMembers.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 /** "Coverage B - Other Structures", "Lot 4: Oak table", "Phase II Roofing". */
 const CALLED = /^(\p{L}{3,20})\s(\p{Lu}|[IVX]{1,5}|\d{1,3})(?![\p{L}\p{N}])\s?[-–—:.)]?\s*/u;
@@ -14,7 +15,7 @@ const ROWS_MIN = 2;
 const LIKE = 0.85;
 const EVIDENCE = { label: 0.75, strictness: 0.6, margin: 0.2, agreement: 0 };
 /** Words of a field that asks for what tells the rows apart. */
-const CODES = new Set(['letter', 'nr', 'number', 'code', 'id', 'buchstabe', 'lettre', 'letra', 'lettera']);
+const CODES = lexicon.rows.codes;
 
 /** The rows of a list that stand under the list's own word with a letter or a number each, in whatever table. */
 export function calledRows({ fields, called, outer }: Listed, source: Source): readonly RowFindings[] {

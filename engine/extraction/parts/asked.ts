@@ -1,9 +1,9 @@
 import type { Field } from '../fields/fields.ts';
-import { weightOf } from '../matching/terms.ts';
-import parts from '../lexicon/parts.json' with { type: 'json' };
+import { weightOf } from '../fields/terms.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 type Asked = Exclude<
-  keyof typeof parts,
+  keyof typeof lexicon.parts,
   | 'organization'
   | 'salutations'
   | 'closings'
@@ -17,11 +17,7 @@ type Asked = Exclude<
   | 'period'
 >;
 
-const WORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries(parts).map(([part, words]) => [part, new Set(words)]),
-);
-
-const isWordOf = (part: Asked, word: string): boolean => WORDS.get(part)?.has(word) === true;
+const isWordOf = (part: Asked, word: string): boolean => lexicon.parts[part].has(word);
 
 /** A word of the field's name asks for such a part of a document. */
 export const asks = ({ terms: { name } }: Field, part: Asked): boolean =>

@@ -1,8 +1,8 @@
 import { confidenceOf, type Finding } from '../finding.ts';
 import type { Field } from '../fields/fields.ts';
 import { isLabelLike, isSentence, wordCount } from '../form/printed.ts';
-import { spelledLike } from '../matching/likeness.ts';
-import { termsIn, weightOf } from '../matching/terms.ts';
+import { spelledLike } from '../words/alike.ts';
+import { termsIn, weightOf } from '../fields/terms.ts';
 import { withoutEnd } from '../../kernel/text.ts';
 import { EMAIL, isFax } from '../values/identifiers.ts';
 import { wordsIn } from '../places/layout.ts';

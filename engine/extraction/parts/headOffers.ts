@@ -1,10 +1,8 @@
-import { withoutEnd } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
-import { folded } from '../fields/words.ts';
+import { withoutEnd, folded } from '../../kernel/text.ts';
+import { likeWord } from '../words/alike.ts';
+import { termsIn, weightOf } from '../fields/terms.ts';
 import { isInstruction, isPlaceholder, isSentence } from '../form/printed.ts';
-import { likeWord } from '../matching/likeness.ts';
-import { termsIn, weightOf } from '../matching/terms.ts';
-import parts from '../lexicon/parts.json' with { type: 'json' };
 import { isDocumentTitle, isName, isTitled, LEGAL_FORM } from '../parties/partyNames.ts';
 import type { Segment } from '../places/layout.ts';
 import { shapeOf } from '../singles/shapes.ts';
@@ -15,6 +13,7 @@ import { phonesIn } from '../values/identifiers.ts';
 import { asksOnly } from './asked.ts';
 import { headOf, type Run } from './head.ts';
 import { isOrganization, personIn } from './people.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 const ALIKE = 0.85;
 
@@ -213,7 +212,9 @@ const saysKind = (text: string): boolean =>
   folded(text)
     .split(/[^\p{L}]+/u)
     .some((word) =>
-      parts.kinds.some((kind) => word === kind || (kind.length >= KIND_LETTERS_MIN && word.endsWith(kind))),
+      lexicon.parts.kinds.words.some(
+        (kind) => word === kind || (kind.length >= KIND_LETTERS_MIN && word.endsWith(kind)),
+      ),
     );
 
 /** The person whose name is set largest: of a letter of application, a card, a certificate. */

@@ -1,7 +1,5 @@
-import { oneOf } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
-import parts from '../lexicon/parts.json' with { type: 'json' };
 import { isName } from '../parties/partyNames.ts';
 import { postalLine } from '../parties/postal.ts';
 import type { Segment } from '../places/layout.ts';
@@ -11,11 +9,12 @@ import type { Source } from '../source.ts';
 import { asks, asksOnly } from './asked.ts';
 import { isOrganization, personIn } from './people.ts';
 import { once } from '../../kernel/once.ts';
-import { spelledLike } from '../matching/likeness.ts';
-import { termsIn } from '../matching/terms.ts';
+import { spelledLike } from '../words/alike.ts';
+import { termsIn } from '../fields/terms.ts';
+import { lexicon } from '../words/lexicon.ts';
 
-const SALUTATION = new RegExp(`^${oneOf(parts.salutations)}(?![\\p{L}\\p{N}]).{0,60}$`, 'iu');
-const CLOSING = new RegExp(`^${oneOf(parts.closings)}[,.!]?$`, 'iu');
+const SALUTATION = new RegExp(`^${lexicon.parts.salutations.pattern}(?![\\p{L}\\p{N}]).{0,60}$`, 'iu');
+const CLOSING = new RegExp(`^${lexicon.parts.closings.pattern}[,.!]?$`, 'iu');
 
 /** What a letter says of a field by its place: whom it is for, who signed it and as what. */
 export function letterOffers(field: Field, source: Source): readonly Draft[] {

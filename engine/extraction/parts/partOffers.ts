@@ -1,7 +1,8 @@
 import type { Field } from '../fields/fields.ts';
 import { nextOf } from '../form/neighbours.ts';
-import { likeness, spelledLike } from '../matching/likeness.ts';
-import { termsIn, weightOf } from '../matching/terms.ts';
+import { likeness } from '../words/says.ts';
+import { spelledLike } from '../words/alike.ts';
+import { termsIn, weightOf } from '../fields/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';

@@ -6,13 +6,12 @@ import { partyFindings } from './proseParties.ts';
 import { partiesInRole, partyInRole, roleOf } from './roles.ts';
 import { proseOf, type Prose } from './prose.ts';
 import type { Source } from '../source.ts';
-import { oneOf } from '../../kernel/text.ts';
-import contracts from '../lexicon/contracts.json' with { type: 'json' };
+import { lexicon } from '../words/lexicon.ts';
 
-const PARTY = new RegExp(`^${oneOf(contracts.party_field)}$`);
-const LAW = /^(?:law|laws|jurisdiction|recht|droit|loi|ley|legge|lei|gesetz|legislation)$/;
-const VENUE = /^(?:venue|court|courts|forum|gerichtsstand|tribunal|foro)$/;
-const LASTING = new RegExp(`^${oneOf(contracts.lasting_field)}$`);
+const PARTY = new RegExp(`^${lexicon.contracts.party_field.pattern}$`);
+const LAW = new RegExp(`^${lexicon.contracts.law_field.pattern}$`);
+const VENUE = new RegExp(`^${lexicon.contracts.venue_field.pattern}$`);
+const LASTING = new RegExp(`^${lexicon.contracts.lasting_field.pattern}$`);
 
 const says = ({ terms: { name } }: Field, shape: RegExp): boolean => name.some((word) => shape.test(word));
 
@@ -39,9 +38,10 @@ function said(field: Field, prose: Prose, source: Source): Finding | undefined {
   return says(field, LASTING) && !says(field, /^payment$/) ? duration(field, prose) : undefined;
 }
 
+const NOT_PARTY = new RegExp(`^${lexicon.contracts.not_party_field.pattern}$`);
+
 /** Of a party, but not its name. */
-const saysOtherOf = (field: Field): boolean =>
-  says(field, /^(?:address|adresse|anschrift|email|phone|title|role|country|city|representative|nr|type)$/);
+const saysOtherOf = (field: Field): boolean => says(field, NOT_PARTY);
 
 /** The parties as a list, where the field asks for parties, or for those that have a role. */
 export function listInProse(field: Field, source: Source): readonly Finding[] {

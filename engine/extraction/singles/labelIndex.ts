@@ -2,13 +2,15 @@ import type { Word } from '../../document/document.ts';
 import { boxesOf, type Box } from '../form/boxes.ts';
 import { formOf, type Form } from '../form/form.ts';
 import type { Pair } from '../form/pair.ts';
-import { likeness, likeWord } from '../matching/likeness.ts';
-import { bothOf, initialsOf, termsIn, type Terms } from '../matching/terms.ts';
+import { likeness } from '../words/says.ts';
+import { likeWord } from '../words/alike.ts';
+import { bothOf, initialsOf, termsIn, type Terms } from '../fields/terms.ts';
 import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 import { addTo } from '../../kernel/lists.ts';
 import { remembered, once } from '../../kernel/once.ts';
+import type { WordSet } from '../words/lexicon.ts';
 
 /** What a label says, and how much that is worth. */
 interface Way {
@@ -37,7 +39,7 @@ export interface LabelIndex {
   /** The words beside boxes that are not ticked, up to a colon. */
   readonly unticked: ReadonlySet<Word>;
   /** The labels that have a word like one of the field's, with how well each says it. */
-  readonly labelled: (terms: Terms, implied: ReadonlySet<string>) => readonly ScoredLabel[];
+  readonly labelled: (terms: Terms, implied: WordSet) => readonly ScoredLabel[];
   /** The paragraphs that have a word like one of the field's. */
   readonly speaking: (terms: Terms) => readonly Segment[];
 }

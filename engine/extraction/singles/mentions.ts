@@ -1,8 +1,9 @@
 import type { EvidenceKind } from '../finding.ts';
 import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
-import { likeness, spelledLike } from '../matching/likeness.ts';
-import { termsIn, weightOf } from '../matching/terms.ts';
+import { likeness } from '../words/says.ts';
+import { spelledLike } from '../words/alike.ts';
+import { termsIn, weightOf } from '../fields/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
@@ -10,6 +11,7 @@ import { type Draft, isPartOfText, isReference, valuesAt, type Reading } from '.
 import { unitAfter, unitNamed } from '../values/numbers.ts';
 import { datesIn } from '../values/dates.ts';
 import { impliedBy, isShare, shapeOf, type Shape } from './shapes.ts';
+import type { WordSet } from '../words/lexicon.ts';
 
 /** Shapes that a value has by itself, so that it can be told from the words around it. */
 const TYPED: ReadonlySet<Shape> = new Set<Shape>([
@@ -136,11 +138,7 @@ const WIDER = 6;
 const OTHER_UNIT = 0.6;
 
 /** How much of a call's words stand around the value. */
-function shareSaid(
-  words: readonly string[],
-  implied: ReadonlySet<string>,
-  around: readonly string[],
-): number {
+function shareSaid(words: readonly string[], implied: WordSet, around: readonly string[]): number {
   const areUnits = words.every(isUnit);
   let [all, hit] = [0, 0];
   for (const word of words) {

@@ -1,12 +1,11 @@
 import type { Word } from '../../document/document.ts';
-import { endingScore, judgedFor } from '../fields/labels.ts';
+import { endingScore, judgedFor, likeness } from '../words/says.ts';
+import { termsIn } from '../fields/terms.ts';
 import type { Pair } from '../form/pair.ts';
 import type { Field } from '../fields/fields.ts';
 import type { EvidenceKind, Finding } from '../finding.ts';
 import { isInstruction, isLabelLike, isPlaceholder } from '../form/printed.ts';
 import { isOtherEnd } from '../parts/ranges.ts';
-import { termsIn } from '../matching/terms.ts';
-import { likeness } from '../matching/likeness.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
 import { impliedBy, shapeOf } from './shapes.ts';
