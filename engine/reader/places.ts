@@ -3,8 +3,9 @@ import { concepts } from '../extraction/words/concepts.ts';
 import { overlap, type Segment } from '../extraction/places/layout.ts';
 import type { Source } from '../extraction/source.ts';
 import { newLabelBook, type LabelBook } from './labelBook.ts';
-import { stemOf, wordsOf } from './words.ts';
+import { wordsOf } from './words.ts';
 import { lexicon } from '../extraction/words/lexicon.ts';
+import { stemOf } from '../extraction/words/labelWords.ts';
 
 /** How a label stands to a value. */
 export const RELATIONS = [

@@ -1,4 +1,4 @@
-import { nameWords } from '../extraction/words/labelWords.ts';
+import { nameWords, stemOf } from '../extraction/words/labelWords.ts';
 import { oneLetterOff, areSynonyms } from '../extraction/words/alike.ts';
 import { memoryOf } from '../kernel/once.ts';
 import { lexicon } from '../extraction/words/lexicon.ts';
@@ -12,20 +12,6 @@ const stemsIn = (text: string): readonly string[] =>
   nameWords(text)
     .filter((word) => !/^\d/.test(word))
     .map(stemOf);
-
-const ENDINGS: readonly (readonly [RegExp, string])[] = [
-  [/^(.{2,})ies$/, '$1y'],
-  [/^(.{2,}[^su])s$/, '$1'],
-  [/^(.{4,})ing$/, '$1'],
-  [/^(.{4,})ed$/, '$1'],
-];
-
-/** A word without the endings of English plurals and participles. */
-export function stemOf(word: string): string {
-  if (word.length < 4) return word;
-  const ending = ENDINGS.find(([shape]) => shape.test(word));
-  return ending === undefined ? word : word.replace(ending[0], ending[1]);
-}
 
 const GENERIC = new Set(lexicon.reader.generic.words.map(stemOf));
 

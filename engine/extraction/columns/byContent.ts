@@ -6,7 +6,8 @@ import { headerWords } from '../words/labelWords.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import { choicesIn } from '../texts.ts';
 import type { Place } from './headed.ts';
-import { lexicon, type WordList } from '../words/lexicon.ts';
+import { lexicon } from '../words/lexicon.ts';
+import { asks } from '../fields/wants.ts';
 
 /** What a column is told by that no header names in words: its header, what it holds, and what kind that is. */
 export interface ToldColumn {
@@ -28,8 +29,7 @@ const BY_NAME = 0.46;
 /** A column may hold a few of the choices only, as marks of some rows. */
 const MARKS_MIN = 1;
 
-const NAMES = lexicon.rows.names;
-const YEARS = lexicon.rows.years;
+const NAMES = lexicon.asks.name;
 const COUNTRIES = new Set(conceptNamed('country')?.phrases.flat());
 
 /**
@@ -78,11 +78,6 @@ interface Sign {
   readonly score: number;
 }
 
-const named =
-  (names: Pick<WordList, 'has'>) =>
-  ({ phrases }: Field): boolean =>
-    phrases.flat().some((word) => names.has(word));
-
 /** What tells that a column is a field's; the first that is for the field decides. */
 const SIGNS: readonly Sign[] = [
   {
@@ -91,8 +86,16 @@ const SIGNS: readonly Sign[] = [
     score: BY_CHOICE,
   },
   { asksFor: (field, header) => areInitials(header, field), is: () => true, score: BY_INITIALS },
-  { asksFor: named(YEARS), is: (text) => /^(?:1[89]|20)\d{2}$/.test(text.trim()), score: BY_KIND },
-  { asksFor: named(COUNTRIES), is: (text) => /^\p{Lu}{2,3}$/u.test(text.trim()), score: BY_KIND },
+  {
+    asksFor: (field) => asks(field, 'year'),
+    is: (text) => /^(?:1[89]|20)\d{2}$/.test(text.trim()),
+    score: BY_KIND,
+  },
+  {
+    asksFor: ({ phrases }) => phrases.flat().some((word) => COUNTRIES.has(word)),
+    is: (text) => /^\p{Lu}{2,3}$/u.test(text.trim()),
+    score: BY_KIND,
+  },
   {
     asksFor: (field, header) => isOfNames(header) && mayBeNamed(field),
     is: (text) => !/\d/.test(text),

@@ -8,8 +8,8 @@ import { datesIn } from '../values/dates.ts';
 import type { Document, DocumentPage, Line } from '../../document/document.ts';
 import { lexicon } from '../words/lexicon.ts';
 
-const ADDRESSES = lexicon.message.addresses;
-const NAMES = lexicon.message.names;
+const { address, email, name } = lexicon.asks;
+const isAddress = (word: string): boolean => address.has(word) || email.has(word);
 
 /** Headers are written by programs, and read as such. */
 const CONFIDENCE = 0.97;
@@ -32,7 +32,7 @@ export function mailFact(field: Field, { document }: Source): Fact | undefined {
 /** `from_email`, `sender`, `recipient_name`: the part without the words that say what of it is meant. */
 function partAsked({ phrases }: Field): MailPart | undefined {
   for (const phrase of phrases) {
-    const words = phrase.filter((word) => !ADDRESSES.has(word) && !NAMES.has(word) && word !== 'e');
+    const words = phrase.filter((word) => !isAddress(word) && !name.has(word) && word !== 'e');
     const part = partNamed(phrase) ?? partNamed(words);
     if (part !== undefined) return part;
   }
@@ -74,8 +74,8 @@ type Shape = 'address' | 'name' | 'both';
 /** Whether the address, the name or both are asked for, as the schema's words say. */
 function shapeOf({ kind, phrases, about }: Field): Shape {
   const words = [...phrases.flat(), ...about.flat().map(folded)];
-  if (kind === 'email' || words.some((word) => ADDRESSES.has(word))) return 'address';
-  return words.some((word) => NAMES.has(word)) ? 'name' : 'both';
+  if (kind === 'email' || words.some(isAddress)) return 'address';
+  return words.some((word) => name.has(word)) ? 'name' : 'both';
 }
 
 /** A mailbox is written "Name (address)", or is one of the two. */

@@ -5,6 +5,7 @@ import { conceptOf, isVague, type Naming, roleIn, type Role } from './fieldConce
 import { labelWords, nameWords } from '../words/labelWords.ts';
 import { printedLabels, termsOf, type Terms } from './terms.ts';
 import { buildOf, valueTypes, waysOf, type Way } from './ways.ts';
+import { wantsOf, type Wants } from './wants.ts';
 
 /** A leaf of the schema: what to look for, and how it is called. */
 export interface Field {
@@ -32,6 +33,8 @@ export interface Field {
   readonly about: readonly (readonly string[])[];
   /** All that the schema says of it, as labels may say it. */
   readonly terms: Terms;
+  /** What its words ask for. */
+  readonly wants: Wants;
 }
 
 /** The schema as a tree of what can be filled. */
@@ -332,6 +335,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const concept = conceptOf({ ...named, kind: known, inRow });
   const own = named.phrases.filter((words) => concept === undefined || !isVague(words));
   const labels = [...own, ...printedIn(schema)];
+  const terms = termsOf({ name: place.name, parents: place.parents, schema });
   return {
     pointer: place.pointer,
     kind: known ?? (limits.choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
@@ -342,7 +346,8 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     inRow,
     phrases: labels,
     about: named.about,
-    terms: termsOf({ name: place.name, parents: place.parents, schema }),
+    terms,
+    wants: { name: wantsOf(terms.name), all: wantsOf(terms.all) },
   };
 }
 

@@ -89,10 +89,10 @@ const SIDES: readonly (readonly [string, WordList])[] = [
   ['to', lexicon.labels.ends_to],
 ];
 
-/** What the small word that a name of several ends with asks for: who did it, or an end of a range. */
+/** A name's small words at its ends: `signed_by` asks who, `valid_from` and `from_date` ask for a start. */
 function askedBy(raw: readonly string[]): readonly string[] {
-  const last = raw.length < 2 ? '' : (raw.at(-1) ?? '');
-  const sides = SIDES.flatMap(([side, words]) => (words.has(last) ? [side] : []));
+  const ends = raw.length < 2 ? [] : [raw[0] ?? '', raw.at(-1) ?? ''];
+  const sides = SIDES.flatMap(([side, words]) => (ends.some((word) => words.has(word)) ? [side] : []));
   return BY.has(raw.at(-1) ?? '') ? [DOER, ...sides] : sides;
 }
 

@@ -15,7 +15,7 @@ const ROWS_MIN = 2;
 const LIKE = 0.85;
 const EVIDENCE = { label: 0.75, strictness: 0.6, margin: 0.2, agreement: 0 };
 /** Words of a field that asks for what tells the rows apart. */
-const CODES = lexicon.rows.codes;
+const CODES = lexicon.asks.row_code;
 
 /** The rows of a list that stand under the list's own word with a letter or a number each, in whatever table. */
 export function calledRows({ fields, called, outer }: Listed, source: Source): readonly RowFindings[] {

@@ -1,6 +1,6 @@
 import type { Field } from '../fields/fields.ts';
 import { folded } from '../../kernel/text.ts';
-import { nameWords } from '../words/labelWords.ts';
+
 import type { Finding } from '../finding.ts';
 import { entryFinding } from './labelledLists.ts';
 import type { Listed } from './rowMembers.ts';
@@ -9,8 +9,10 @@ import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import type { Json } from '../../kernel/json.ts';
 import { lexicon } from '../words/lexicon.ts';
+import { wantsOf } from '../fields/wants.ts';
+import { nameWords } from '../words/labelWords.ts';
 
-const ASKED = lexicon.rows.works;
+const ASKED = lexicon.asks.works;
 const HEADING_WORDS_MAX = 3;
 const ENTRIES_MAX = 500;
 const LINES_MAX = 4000;
@@ -104,7 +106,7 @@ function beginningIn(lines: readonly TextLine[]): Begins {
   return withAuthors.length >= AUTHORS_MIN ? hasAuthors : isParagraph;
 }
 
-type Part = keyof typeof lexicon.work;
+type Part = 'authors' | 'title' | 'year' | 'venue' | 'id';
 
 const YEAR = /(?<![\d./:-])(?:19|20)\d{2}(?![\d./-]\d)/gu;
 /** A year after the authors is that of the work, whatever year its title or venue names. */
@@ -127,11 +129,13 @@ export function citedRows({ fields, called }: Listed, source: Source): readonly 
   return ofForm.flatMap((entry) => rowsOf(entry, fields));
 }
 
-const partOf = ({ pointer }: Field): Part | undefined => {
-  const words = nameWords(pointer);
-  const parts = ['authors', 'title', 'year', 'venue', 'id'] as const;
-  return parts.find((part) => words.some((word) => lexicon.work[part].has(word)));
-};
+const PARTS: readonly Part[] = ['authors', 'title', 'year', 'venue', 'id'];
+
+/** A member of a nested list, `authors/name`, is of the part that the list names. */
+function partOf({ pointer }: Field): Part | undefined {
+  const wants = wantsOf(nameWords(pointer));
+  return PARTS.find((part) => wants.has(part));
+}
 
 function rowsOf(entry: Finding, fields: readonly Field[]): readonly RowFindings[] {
   const { authors, ...one } = partsOf(entry.text);

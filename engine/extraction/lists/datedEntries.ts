@@ -3,7 +3,7 @@ import { linesOnPages } from '../../document/wholeBlocks.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Field } from '../fields/fields.ts';
 import { folded } from '../../kernel/text.ts';
-import { labelWords, nameWords, headerWords } from '../words/labelWords.ts';
+import { headerWords, labelWords } from '../words/labelWords.ts';
 import { namedBy } from '../words/says.ts';
 import { textFinding, type Finding } from '../finding.ts';
 import { plainWords, segmentOf } from '../grids/grid.ts';
@@ -12,8 +12,18 @@ import type { RowFindings } from '../tables/rowValues.ts';
 import type { Listed } from './rowMembers.ts';
 import { isLoud } from './textLines.ts';
 import { lexicon } from '../words/lexicon.ts';
+import { asks } from '../fields/wants.ts';
 
-type Member = 'place' | 'title' | 'text' | 'start' | 'end' | 'current';
+/** Members of an entry, by what their names ask for: the first that one asks for is its own. */
+const MEMBERS = {
+  start: ['start'],
+  end: ['end'],
+  current: ['ongoing'],
+  text: ['long'],
+  place: ['org'],
+  title: ['title', 'post'],
+} as const;
+type Member = keyof typeof MEMBERS;
 
 /** A block of text, or one of its lines. */
 interface Item {
@@ -56,8 +66,8 @@ export function datedEntries({ fields, called, outer }: Listed, source: Source):
 const membersOf = (fields: readonly Field[]): Partial<Record<Member, Field>> => {
   const found: Partial<Record<Member, Field>> = {};
   for (const field of fields)
-    for (const member of ['start', 'end', 'current', 'text', 'place', 'title'] as const) {
-      if (!nameWords(field.pointer).some((word) => lexicon.entry[member].has(word))) continue;
+    for (const member of Object.keys(MEMBERS) as Member[]) {
+      if (!MEMBERS[member].some((want) => asks(field, want))) continue;
       found[member] ??= field;
       break;
     }
@@ -128,7 +138,7 @@ function nameBefore(items: readonly Item[], time: Item): Item | undefined {
 
 function rowOf({ name, time, range, text }: Entry, members: Partial<Record<Member, Field>>): RowFindings {
   const { start = '', end = start } = range.groups ?? {};
-  const isNow = lexicon.entry.now.words.some((word) => folded(end).startsWith(word));
+  const isNow = lexicon.entries.now.words.some((word) => folded(end).startsWith(word));
   const beside = time.text.slice(0, range.index).replace(/(?<![\s|(,;:–—-])[\s|(,;:–—-]{1,20}$/u, '');
   const [title, place] = namesOf(name?.text, beside);
   const told = text.map((one) => one.text).join('\n');

@@ -19,7 +19,7 @@ const ITEMS_MAX = 200;
 /** Points that the numbers of one list may stand apart. */
 const EDGE = 12;
 /** Words of a field that asks for an item's number. */
-const NUMBERS = lexicon.rows.numbers;
+const NUMBERS = lexicon.asks.row_number;
 
 /** The items of a numbered list, 1, 2, 3 …, for rows of a number and a text. */
 export function numberedRows(fields: readonly Field[], source: Source): readonly RowFindings[] {

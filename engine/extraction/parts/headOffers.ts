@@ -10,7 +10,7 @@ import type { Draft } from '../singles/values.ts';
 import type { Source } from '../source.ts';
 import { isStreet, postalLine } from '../parties/postal.ts';
 import { phonesIn } from '../values/identifiers.ts';
-import { asksOnly } from './asked.ts';
+import { asksOnly } from '../fields/wants.ts';
 import { headOf, type Run } from './head.ts';
 import { isOrganization, personIn } from './people.ts';
 import { lexicon } from '../words/lexicon.ts';
@@ -25,7 +25,7 @@ export function headOffers(field: Field, source: Source): readonly Draft[] {
   return [
     ...issuers(field, source),
     ...(asksOnly(field, 'title') ? titles(source) : []),
-    ...(asksOnly(field, 'headed') ? headings(source) : []),
+    ...(asksOnly(field, 'product') ? headings(source) : []),
     ...(asksOnly(field, 'holder') ? holders(source) : []),
     ...(asksOnly(field, 'profession') ? professions(source) : []),
   ];

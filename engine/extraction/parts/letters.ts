@@ -6,7 +6,7 @@ import type { Segment } from '../places/layout.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Draft } from '../singles/values.ts';
 import type { Source } from '../source.ts';
-import { asks, asksOnly } from './asked.ts';
+import { asks, asksOnly } from '../fields/wants.ts';
 import { isOrganization, personIn } from './people.ts';
 import { once } from '../../kernel/once.ts';
 import { spelledLike } from '../words/alike.ts';
@@ -23,7 +23,7 @@ export function letterOffers(field: Field, source: Source): readonly Draft[] {
   const { segments } = source.layout;
   return [
     ...(asksOnly(field, 'recipient') ? recipients(segments) : []),
-    ...(asks(field, 'signer') || asks(field, 'role') ? signatures(field, source) : []),
+    ...(asks(field, 'signer') || asks(field, 'office') ? signatures(field, source) : []),
     ...titled(field, source),
   ];
 }
@@ -92,7 +92,7 @@ const typedSignature = (segment: Segment): readonly Draft[] => {
 /** Where a name was typed as a signature; else below a closing formula stand the name and what the signer is. */
 function signatures(field: Field, source: Source): readonly Draft[] {
   const { segments } = source.layout;
-  const isSigner = asks(field, 'signer') && !asks(field, 'role');
+  const isSigner = asks(field, 'signer') && !asks(field, 'office');
   const typed = isSigner ? segments.flatMap(typedSignature).slice(0, 1) : [];
   if (typed.length > 0) return typed;
   return endsOf(source).flatMap(({ index, page }): readonly Draft[] => {
@@ -101,8 +101,10 @@ function signatures(field: Field, source: Source): readonly Draft[] {
     const [line, next] = [after[at], after[at + 1]];
     if (line === undefined) return [];
     if (isSigner) return [{ ...whole(line, personIn(line.text)), kind: 'closing', score: 0.97 }];
-    const isRole = next !== undefined && isShort(next) && next.y0 > line.y0 && asks(field, 'role');
-    return isRole ? [{ ...whole(next), kind: 'closing', score: asksOnly(field, 'role') ? 0.87 : 0.97 }] : [];
+    const isRole = next !== undefined && isShort(next) && next.y0 > line.y0 && asks(field, 'office');
+    return isRole
+      ? [{ ...whole(next), kind: 'closing', score: asksOnly(field, 'office') ? 0.87 : 0.97 }]
+      : [];
   });
 }
 

@@ -1,4 +1,4 @@
-import { oneOf, folded } from '../../kernel/text.ts';
+import { folded } from '../../kernel/text.ts';
 import { LEGAL_FORM } from '../parties/partyNames.ts';
 import { lexicon } from '../words/lexicon.ts';
 

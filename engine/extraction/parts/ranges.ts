@@ -10,7 +10,7 @@ import type { Draft } from '../singles/values.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
 import { calendarDay, datesIn, monthOf, type DateShape } from '../values/dates.ts';
-import { asks, otherWords } from './asked.ts';
+import { asks, otherWords } from '../fields/wants.ts';
 import { once } from '../../kernel/once.ts';
 import { lexicon } from '../words/lexicon.ts';
 
@@ -61,7 +61,7 @@ const ONLY = 0.87;
 /** The first that "dates", a "period" or the like stands before is that of the whole document. */
 const OF_PERIOD = 0.86;
 const ONE_OF_SEVERAL = 0.6;
-const PERIODS = lexicon.parts.period.words;
+const PERIODS = lexicon.asks.period.words;
 
 function dateEnds(field: Field, side: Side, source: Source): readonly Draft[] {
   const { dates } = rangesOf(source);

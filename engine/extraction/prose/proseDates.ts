@@ -55,7 +55,7 @@ const wordsOf = ({ phrases }: Field): string => phrases.flat().join(' ');
 const OF_PERIOD = /period|zeitraum|p[ée]riode|per[ií]odo/;
 
 /** "The date the deed is made as of": by its description. */
-const SAYS_MADE = lexicon.contracts.made_field;
+const SAYS_MADE = lexicon.asks.making;
 
 function cuesFor(field: Field): readonly Cue[] {
   const words = wordsOf(field);

@@ -1,14 +1,12 @@
 import { ownMember } from '../../kernel/json.ts';
 import type { Field } from '../fields/fields.ts';
-import { lexicon, type WordList, type WordSet } from '../words/lexicon.ts';
+import { lexicon, type WordSet } from '../words/lexicon.ts';
+import { asks, type Want } from '../fields/wants.ts';
 
 /** What a field's value looks like, beyond its kind. */
 export type Shape =
   | 'boolean' | 'choice' | 'date' | 'year' | 'time' | 'integer' | 'number' | 'percent' | 'phone' | 'email' | 'url'
   | 'iban' | 'bic' | 'vat_id' | 'currency' | 'code' | 'name' | 'text'; // prettier-ignore
-
-const says = ({ terms: { all } }: Field, some: WordList): boolean => [...all].some((word) => some.has(word));
-const named = ({ terms: { name } }: Field, some: WordList): boolean => name.some((word) => some.has(word));
 
 /** The shape of a field's value: by its type, its choices, its kind, and last by the words of its name. */
 export function shapeOf(field: Field): Shape {
@@ -16,7 +14,7 @@ export function shapeOf(field: Field): Shape {
   if (type === 'boolean') return 'boolean';
   if (choices.length > 0) return 'choice';
   if (type === 'string') return SAID_BY_KIND.has(kind) ? (kind as Shape) : textShape(field);
-  if (named(field, lexicon.shapes.year)) return 'year';
+  if (asks(field, 'year')) return 'year';
   return type;
 }
 
@@ -27,33 +25,33 @@ const SAID_BY_KIND: ReadonlySet<Field['kind']> = new Set<Field['kind']>([
 
 /** By the words of its name, the first that says one. */
 function textShape(field: Field): Shape {
-  const byName = NAMED.find(([some]) => named(field, some))?.[1];
+  const byName = NAMED.find(([want]) => asks(field, want))?.[1];
   if (field.kind === 'id') return byName === 'time' || byName === 'phone' ? byName : 'code';
   if (byName !== undefined) return byName;
   if (field.kind === 'party') return 'name';
-  return says(field, lexicon.shapes.phone) ? 'phone' : 'text';
+  return field.wants.all.has('phone') ? 'phone' : 'text';
 }
 
-const NAMED: readonly (readonly [WordList, Shape])[] = [
-  [lexicon.shapes.time, 'time'],
-  [lexicon.shapes.phone, 'phone'],
-  [lexicon.shapes.email, 'email'],
-  [lexicon.shapes.code, 'code'],
-  [lexicon.shapes.year, 'year'],
-  [lexicon.shapes.name, 'name'],
+const NAMED: readonly (readonly [Want, Shape])[] = [
+  ['clock', 'time'],
+  ['phone', 'phone'],
+  ['email', 'email'],
+  ['code', 'code'],
+  ['year', 'year'],
+  ['full_name', 'name'],
 ];
 
 /** A number that is a share of a whole may be written with its sign. */
-export const isShare = (field: Field): boolean => says(field, lexicon.shapes.percent);
+export const isShare = (field: Field): boolean => field.wants.all.has('percent');
 
 const IMPLIED: Readonly<Partial<Record<Shape, WordSet>>> = {
-  time: lexicon.shapes.time,
-  year: lexicon.shapes.year,
-  phone: new Set([...lexicon.shapes.phone.words, 'nr', 'number']),
-  email: new Set([...lexicon.shapes.email.words, 'address']),
+  time: lexicon.asks.clock,
+  year: lexicon.asks.year,
+  phone: new Set([...lexicon.asks.phone.words, 'nr', 'number']),
+  email: new Set([...lexicon.asks.email.words, 'address']),
   integer: lexicon.implied.count,
   number: lexicon.implied.count,
-  percent: lexicon.shapes.percent,
+  percent: lexicon.asks.percent,
   date: lexicon.implied.date,
   code: lexicon.implied.code,
 };

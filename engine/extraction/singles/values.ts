@@ -1,4 +1,4 @@
-import { oneOf, withoutEnd } from '../../kernel/text.ts';
+import { withoutEnd } from '../../kernel/text.ts';
 import type { Json } from '../../kernel/json.ts';
 import { once, remembered } from '../../kernel/once.ts';
 import { inSegment, type Candidate, type Conventions } from '../candidates.ts';

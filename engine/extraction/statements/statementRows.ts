@@ -4,13 +4,14 @@ import type { Candidate } from '../candidates.ts';
 import { findingOf, textFinding, type Finding } from '../finding.ts';
 import { namedBy, type Names } from '../words/says.ts';
 import { folded } from '../../kernel/text.ts';
-import { labelWords, nameWords } from '../words/labelWords.ts';
+import { labelWords } from '../words/labelWords.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { fiscalEnd, fiscalName, lastDay, statementsOf, type Statement } from './statements.ts';
 import { lexicon } from '../words/lexicon.ts';
+import { asks, type Want } from '../fields/wants.ts';
 
 type Member = 'value' | 'period' | 'unit' | 'scale' | 'line';
 
@@ -25,9 +26,8 @@ const EVIDENCE = { label: 0.75, strictness: 0.6, margin: 0.2, agreement: 0 };
 
 /** What a list's entries ask of a statement; undefined where they ask for something else. */
 export function statementMembers(fields: readonly Field[]): Members | undefined {
-  const called = (member: Member): Field | undefined =>
-    fields.find(({ pointer }) => nameWords(pointer).some((word) => lexicon.statement[member].has(word)));
-  const [value, period, line] = [called('value'), called('period'), called('line')];
+  const called = (want: Want): Field | undefined => fields.find((field) => asks(field, want));
+  const [value, period, line] = [called('figure'), called('period'), called('line')];
   const [unit, scale] = [called('unit'), called('scale')];
   if (value === undefined || period === undefined || (unit === undefined && scale === undefined))
     return undefined;

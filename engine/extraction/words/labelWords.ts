@@ -56,3 +56,17 @@ export const headerWords = (header: string): readonly string[] =>
   labelWords(header.replace(/\(\p{L}?\d{0,2}\)|[*†‡¹²³]/gu, ' ')).filter(
     (word, _, all) => word.length > 1 || all.length === 1,
   );
+
+const ENDINGS: readonly (readonly [RegExp, string])[] = [
+  [/^(.{2,})ies$/, '$1y'],
+  [/^(.{2,}[^su])s$/, '$1'],
+  [/^(.{4,})ing$/, '$1'],
+  [/^(.{4,})ed$/, '$1'],
+];
+
+/** A word without the endings of English plurals and participles. */
+export function stemOf(word: string): string {
+  if (word.length < 4) return word;
+  const ending = ENDINGS.find(([shape]) => shape.test(word));
+  return ending === undefined ? word : word.replace(ending[0], ending[1]);
+}

@@ -1,0 +1,50 @@
+import type { Field } from './fields.ts';
+import { weightOf } from './terms.ts';
+import { stemOf } from '../words/labelWords.ts';
+import { lexicon } from '../words/lexicon.ts';
+import { addTo } from '../../kernel/lists.ts';
+
+/** Something that the words of a field can ask for. */
+export type Want = keyof typeof lexicon.asks;
+
+/** What the schema asks for, as the words of a field say. */
+export interface Wants {
+  /** By the field's own name. */
+  readonly name: ReadonlySet<Want>;
+  /** By all words that the schema says of it. */
+  readonly all: ReadonlySet<Want>;
+}
+
+/** Of a field that only a concept names. */
+export const NO_WANTS: Wants = { name: new Set(), all: new Set() };
+
+let indexed: ReadonlyMap<string, readonly Want[]> | undefined;
+
+/** The wants of each word, made once, at first use. */
+function index(): ReadonlyMap<string, readonly Want[]> {
+  if (indexed !== undefined) return indexed;
+  const wants = new Map<string, Want[]>();
+  for (const want of Object.keys(lexicon.asks) as Want[])
+    for (const word of lexicon.asks[want].words) addTo(wants, word, want);
+  return (indexed = wants);
+}
+
+/** A word asks for the same in the singular and the plural, unless the lexicon knows the plural. */
+const wantsOfWord = (word: string): readonly Want[] => index().get(word) ?? index().get(stemOf(word)) ?? [];
+
+/** What some words ask for. */
+export const wantsOf = (words: Iterable<string>): ReadonlySet<Want> =>
+  new Set([...words].flatMap(wantsOfWord));
+
+/** The field's own name asks for something. */
+export const asks = ({ wants }: Field, want: Want): boolean => wants.name.has(want);
+
+/** The name asks for something and, but for words that any name has, for nothing else. */
+export const asksOnly = (field: Field, want: Want): boolean =>
+  asks(field, want) && field.terms.name.every((word) => isWordOf(want, word) || weightOf(word) < 1);
+
+const isWordOf = (want: Want, word: string): boolean => wantsOfWord(word).includes(want);
+
+/** The words of the name that ask for something else. */
+export const otherWords = ({ terms: { name } }: Field, want: Want): readonly string[] =>
+  name.filter((word) => !isWordOf(want, word) && weightOf(word) === 1);
