@@ -3,7 +3,7 @@ import type { Field } from './fields/fields.ts';
 import { wholeScore } from './words/says.ts';
 import { folded } from '../kernel/text.ts';
 import { labelWords, nameWords } from './words/labelWords.ts';
-import { phraseSimilarity, wordSimilarity } from './words/alike.ts';
+import { phraseSimilarity, formAlike } from './words/alike.ts';
 import { below, nextOf } from './form/neighbours.ts';
 import type { Segment } from './places/layout.ts';
 import type { Source } from './source.ts';
@@ -168,7 +168,7 @@ const DENIED = lexicon.choices.denied;
 
 const isSaidIn = (own: readonly string[], words: readonly string[]): boolean =>
   own.some((word) => /\p{L}{3}/u.test(word)) &&
-  own.every((word) => words.some((other) => wordSimilarity(word, other) >= SAME_CHOICE));
+  own.every((word) => words.some((other) => formAlike(word, other) >= SAME_CHOICE));
 
 const onlyOne = ([one, ...others]: readonly { readonly choice: string }[]): string | undefined =>
   others.length === 0 ? one?.choice : undefined;

@@ -4,7 +4,7 @@ import type { Called, Field } from '../fields/fields.ts';
 import { wholeScore, type HeaderMatcher } from '../words/says.ts';
 import { folded } from '../../kernel/text.ts';
 import { labelWords } from '../words/labelWords.ts';
-import { sameStem } from '../words/alike.ts';
+import { ALIKE, alike } from '../words/alike.ts';
 import type { Finding } from '../finding.ts';
 import { cellValue } from './cellValues.ts';
 import { cellsIn, isEmpty, type Cell, type Grid, type GridRow } from './grid.ts';
@@ -272,9 +272,7 @@ export function rowChoice({ description, phrases }: Called): RowChoice {
     isTotal: (label) => !asksTotals && TOTALS.has(wordsOf(label)[0] ?? ''),
     leavesOut: (label) => {
       const words = wordsOf(label);
-      return (
-        words.length > 0 && words.every((word) => excluded.some((other) => sameStem(word, other) >= 0.9))
-      );
+      return words.length > 0 && words.every((word) => excluded.some((other) => alike(word, other) >= ALIKE));
     },
   };
 }

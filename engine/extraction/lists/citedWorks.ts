@@ -1,6 +1,5 @@
 import type { Field } from '../fields/fields.ts';
 import { folded } from '../../kernel/text.ts';
-
 import type { Finding } from '../finding.ts';
 import { entryFinding } from './labelledLists.ts';
 import type { Listed } from './rowMembers.ts';

@@ -1,6 +1,6 @@
 import type { Field } from '../fields/fields.ts';
 import { withoutEnd, folded } from '../../kernel/text.ts';
-import { likeWord } from '../words/alike.ts';
+import { ALIKE, alike } from '../words/alike.ts';
 import { termsIn, weightOf } from '../fields/terms.ts';
 import { isInstruction, isPlaceholder, isSentence } from '../form/printed.ts';
 import { isDocumentTitle, isName, isTitled, LEGAL_FORM } from '../parties/partyNames.ts';
@@ -14,8 +14,6 @@ import { asksOnly } from '../fields/wants.ts';
 import { headOf, type Run } from './head.ts';
 import { isOrganization, personIn } from './people.ts';
 import { lexicon } from '../words/lexicon.ts';
-
-const ALIKE = 0.85;
 
 /** What a field may have from the head of the document: who issued it, its title, whose it is. */
 export function headOffers(field: Field, source: Source): readonly Draft[] {
@@ -46,7 +44,7 @@ function issuers(field: Field, source: Source): readonly Draft[] {
   return named.slice(0, 4).map((one, i): Draft => {
     const words = termsIn(one.text);
     const isOwn = field.terms.name.some(
-      (word) => weightOf(word) === 1 && words.some((other) => likeWord(word, other) >= ALIKE),
+      (word) => weightOf(word) === 1 && words.some((other) => alike(word, other) >= ALIKE),
     );
     return {
       ...one,
@@ -172,7 +170,7 @@ function titleNumbers({ terms: { name } }: Field, source: Source): readonly Draf
   const kind = name.filter((word) => word !== 'nr' && weightOf(word) === 1);
   const titles = [...large.flatMap((run) => run.segments), ...segments].filter(({ text }) => saysKind(text));
   const isOwn = titles.some(({ text }) =>
-    kind.every((word) => termsIn(text).some((other) => likeWord(word, other) >= ALIKE)),
+    kind.every((word) => termsIn(text).some((other) => alike(word, other) >= ALIKE)),
   );
   if (!name.includes('nr') || kind.length === 0 || !isOwn) return [];
   return segments.flatMap((segment): readonly Draft[] => {

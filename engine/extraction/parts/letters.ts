@@ -9,7 +9,7 @@ import type { Source } from '../source.ts';
 import { asks, asksOnly } from '../fields/wants.ts';
 import { isOrganization, personIn } from './people.ts';
 import { once } from '../../kernel/once.ts';
-import { spelledLike } from '../words/alike.ts';
+import { spelledAlike } from '../words/alike.ts';
 import { termsIn } from '../fields/terms.ts';
 import { lexicon } from '../words/lexicon.ts';
 
@@ -123,7 +123,7 @@ const titledIn = once(({ layout: { segments } }: Source) =>
 /** The person whose title says the field. */
 const titled = ({ terms }: Field, source: Source): readonly Draft[] =>
   titledIn(source)
-    .filter(({ title }) => terms.name.every((word) => title.some((other) => spelledLike(word, other) > 0)))
+    .filter(({ title }) => terms.name.every((word) => title.some((other) => spelledAlike(word, other) > 0)))
     .map(({ segment, name }) => ({ ...whole(segment, name), kind: 'inline', score: SAYS_TITLE }));
 
 const isShort = ({ text }: Segment): boolean =>

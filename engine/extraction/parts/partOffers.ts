@@ -1,7 +1,7 @@
 import type { Field } from '../fields/fields.ts';
 import { nextOf } from '../form/neighbours.ts';
 import { likeness } from '../words/says.ts';
-import { spelledLike } from '../words/alike.ts';
+import { spelledAlike } from '../words/alike.ts';
 import { termsIn, weightOf } from '../fields/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
@@ -112,7 +112,7 @@ function stampOffers(field: Field, source: Source): readonly Draft[] {
   if (shapeOf(field) !== 'date') return [];
   const words = [...field.terms.all];
   const says = (word = ''): boolean =>
-    word !== '' && weightOf(word) === 1 && words.some((other) => spelledLike(other, word) >= SPELLED);
+    word !== '' && weightOf(word) === 1 && words.some((other) => spelledAlike(other, word) >= SPELLED);
   return labelIndexOf(source)
     .speaking(field.terms)
     .filter(({ text }) => says(STAMP.exec(text)?.[1]?.toLowerCase()))

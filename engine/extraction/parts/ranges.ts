@@ -2,7 +2,7 @@ import type { Word } from '../../document/document.ts';
 import { inSegment, type Candidate } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import { above } from '../form/neighbours.ts';
-import { likeWord } from '../words/alike.ts';
+import { alike } from '../words/alike.ts';
 import { termsIn } from '../fields/terms.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
@@ -145,7 +145,7 @@ function saidNear(words: readonly string[], { segment, start }: Range<Placed>, {
   const beside = left?.row === segment.row ? left.text : '';
   const own = segment.text.slice(Math.max(0, start.from - BEFORE), start.from);
   const near = termsIn([beside, over?.text ?? '', own].join(' '));
-  return words.some((word) => near.some((other) => likeWord(word, other) > 0));
+  return words.some((word) => near.some((other) => alike(word, other) > 0));
 }
 
 const TO_WORDS =

@@ -3,7 +3,7 @@ import { boxesOf, type Box } from '../form/boxes.ts';
 import { formOf, type Form } from '../form/form.ts';
 import type { Pair } from '../form/pair.ts';
 import { likeness } from '../words/says.ts';
-import { likeWord } from '../words/alike.ts';
+import { alike } from '../words/alike.ts';
 import { bothOf, initialsOf, termsIn, type Terms } from '../fields/terms.ts';
 import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
@@ -140,7 +140,7 @@ function twiceSaid(label: string): readonly (readonly string[])[] {
   const sides = label.split(/\s\/\s/);
   const [one = [], other = []] = sides.map(termsIn);
   if (sides.length !== 2) return [];
-  const isSame = one.some((word) => other.some((also) => likeWord(word, also) >= SAME_AGAIN));
+  const isSame = one.some((word) => other.some((also) => alike(word, also) >= SAME_AGAIN));
   return isSame ? [one, other] : [];
 }
 
@@ -170,7 +170,7 @@ function wordIndex(texts: readonly (readonly string[])[]): WordIndex {
   const words = [...places.keys()];
   const known = new Map<string, readonly string[]>();
   const like = (own: string): readonly string[] =>
-    remembered(known, own, () => words.filter((word) => likeWord(own, word) > 0));
+    remembered(known, own, () => words.filter((word) => alike(own, word) > 0));
   return { places, like };
 }
 

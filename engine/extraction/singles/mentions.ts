@@ -2,7 +2,7 @@ import type { EvidenceKind } from '../finding.ts';
 import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
 import { likeness } from '../words/says.ts';
-import { spelledLike } from '../words/alike.ts';
+import { spelledAlike } from '../words/alike.ts';
 import { termsIn, weightOf } from '../fields/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
@@ -123,7 +123,7 @@ function saidAround(field: Field, { segment, from, to }: Reading, { layout }: So
   const share = field.terms.calls.reduce((most, { words, weight }) => {
     const telling = words.filter((word) => !implied.has(word) && weightOf(word) === 1);
     const said = (word: string, among: readonly string[]): boolean =>
-      among.some((other) => spelledLike(word, other) > 0);
+      among.some((other) => spelledAlike(word, other) > 0);
     const isNear =
       telling.some((word) => said(word, near)) || telling.filter((word) => said(word, wide)).length > 1;
     return isNear ? Math.max(most, weight * shareSaid(words, implied, around)) : most;
@@ -144,7 +144,7 @@ function shareSaid(words: readonly string[], implied: WordSet, around: readonly 
   for (const word of words) {
     const worth = implied.has(word) || (isUnit(word) && !areUnits) ? 0 : weightOf(word);
     all += worth;
-    hit += worth * around.reduce((top, other) => Math.max(top, spelledLike(word, other)), 0);
+    hit += worth * around.reduce((top, other) => Math.max(top, spelledAlike(word, other)), 0);
   }
   return all === 0 ? 0 : hit / all;
 }

@@ -4,7 +4,7 @@ import { beforeBoxes, opensBox, overBoxes, type Box } from '../form/boxes.ts';
 import { below } from '../form/neighbours.ts';
 import { folded } from '../../kernel/text.ts';
 import { likeness } from '../words/says.ts';
-import { spelledLike } from '../words/alike.ts';
+import { ALIKE, spelledAlike } from '../words/alike.ts';
 import { termsIn, weightOf } from '../fields/terms.ts';
 import { wordsIn } from '../places/layout.ts';
 import type { Source } from '../source.ts';
@@ -68,14 +68,13 @@ function onlySaying({ terms: { name } }: Field, boxes: readonly Box[]): readonly
   const telling = name.filter((word) => weightOf(word) === 1);
   const saying = boxes.filter(({ text }) => {
     const words = termsIn(text);
-    const said = telling.filter((word) => words.some((other) => spelledLike(word, other) >= ALIKE));
+    const said = telling.filter((word) => words.some((other) => spelledAlike(word, other) >= ALIKE));
     return said.length > 0 && 2 * said.length >= telling.length;
   });
   const [only, ...others] = saying;
   if (only === undefined || others.length > 0 || telling.length === 0) return [];
   return [{ ...draftOf(only), value: only.isTicked, score: SENTENCE_SAYS, kind: 'box' }];
 }
-const ALIKE = 0.85;
 
 function bySayings(field: Field, boxes: readonly Box[], source: Source): readonly Draft[] {
   return boxes.flatMap((box): readonly Draft[] => {

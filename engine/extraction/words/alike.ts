@@ -1,114 +1,82 @@
 import { memoryOf, remembered } from '../../kernel/once.ts';
 import { rings } from './lexicon.ts';
 
-/**
- * How far a label's word says a phrase's, 0..1: equal, one letter off, or one the end or start of the other.
- * A compound says its head ("Nettobetrag": Betrag); a head alone hardly says a compound.
- */
-export function wordSimilarity(phraseWord: string, labelWord: string): number {
-  if (phraseWord === labelWord) return 1;
-  return labelWord.length > phraseWord.length
-    ? partLikeness(phraseWord, labelWord, true)
-    : partLikeness(labelWord, phraseWord, false);
-}
-
-function partLikeness(short: string, long: string, isCompound: boolean): number {
-  if (short.length < 5) return 0;
-  if (!long.endsWith(short) && !long.startsWith(short)) return oneLetterOff(short, long) ? ALIKE : 0;
-  const isNear = isCompound || long.length - short.length <= 3;
-  return isNear && isHeadOf(short, long) ? ALIKE : PART;
-}
-
-const isHeadOf = (short: string, long: string): boolean =>
-  long.endsWith(short) || short.length * 2 >= long.length;
-
-const ALIKE = 0.85;
-const PART = 0.3;
-
-/** Two words of six letters and more that differ in one, or of which one has one more. */
-export function oneLetterOff(short: string, long: string): boolean {
-  if (short.length < 6 || long.length - short.length > 1) return false;
-  let i = 0;
-  while (i < short.length && short[i] === long[i]) i += 1;
-  const sameLength = short.length === long.length;
-  return short.slice(sameLength ? i + 1 : i) === long.slice(i + 1);
-}
-
-/**
- * How well a label says a phrase, 0..1 = matched words / (words of the phrase + a part of the label's
- * others). Order does not count: "total net" is "net total".
- */
-export function phraseSimilarity(phrase: readonly string[], label: readonly string[]): number {
-  if (phrase.length === 0 || label.length === 0) return 0;
-  let matched = 0;
-  for (const word of phrase) {
-    const best = label.reduce((most, other) => Math.max(most, wordSimilarity(word, other)), 0);
-    if (best === 0 && phrase.length <= 2) return 0;
-    matched += best;
-  }
-  const extra = Math.max(0, label.length - phrase.length);
-  return matched / (phrase.length + 0.4 * extra);
-}
-
-/** Words of one stem begin alike: "ouverte" and "ouverture", "expires" and "expiration". */
-const STEM_MIN = 5;
-const STEM_SHARE = 0.55;
-const STEMMED = 0.85;
-/** "Rev." for revision: a label may shorten a word to its first letters. */
-const SHORTENED = 0.85;
-const SHORT_MIN = 3;
-const SHORT_MAX = 5;
-/** Short words of one stem: "flow" and "flows". */
-const PLURAL_MIN = 4;
+/** Words that are one but for their ends, one letter or the way they are shortened. */
+export const ALIKE = 0.85;
 /** Another word for the same thing says a little less than the word itself. */
 const SYNONYM = 0.8;
+/** A few consonants say a word less surely. */
+const CONTRACTED = 0.7;
+
 /** How far a label's word says a field's word, 0..1: by its letters, or as another word for the same thing. */
-export const likeWord = (own: string, other: string): number => {
-  const spelled = spelledLike(own, other);
+export const alike = (own: string, other: string): number => {
+  const spelled = spelledAlike(own, other);
   return spelled < SYNONYM && areSynonyms(own, other) ? SYNONYM : spelled;
 };
 
-/** By its letters alone: in sentences other words for a thing stand for too much else. */
-export function spelledLike(own: string, other: string): number {
+/** The same by letters alone: in sentences other words for a thing stand for too much else. */
+export function spelledAlike(own: string, other: string): number {
   if (own === other) return 1;
-  const alike = wordSimilarity(own, other);
-  const most = alike >= SHORTENED ? alike : begunLike(own, other) || (alike > PART ? alike : 0);
+  const [short, long] = own.length <= other.length ? [own, other] : [other, own];
+  const isAlike =
+    formAlike(own, other) >= ALIKE || hasStem(short, long) || isShortened(own, other) || isPlural(own, other);
+  const most = isAlike ? ALIKE : isContracted(short, long) ? CONTRACTED : 0;
   return most > 0 && (/\d/.test(own) || /\d/.test(other)) ? 0 : most;
 }
 
-/** Words that begin alike: of one stem, shortened, or a short one in the plural; 0 where they are none of these. */
-function begunLike(own: string, other: string): number {
-  const common = commonStart(own, other);
-  if (common >= STEM_MIN && common >= STEM_SHARE * Math.max(own.length, other.length)) return STEMMED;
-  if (common === other.length && isShort(other)) return SHORTENED;
-  const isPlural = common >= PLURAL_MIN && common === own.length && /^[ens]$/.test(other.slice(common));
-  return isPlural ? STEMMED : 0;
+/**
+ * How far a label's word is a form of a concept's, 0..1: equal, one letter off, or one the end or start of the other. A
+ * concept has its own synonyms, and its words are compared without stems: a registrar is no registration.
+ */
+export function formAlike(own: string, other: string): number {
+  if (own === other) return 1;
+  const [short, long] = own.length < other.length ? [own, other] : [other, own];
+  if (short.length < PART_MIN) return 0;
+  if (!long.endsWith(short) && !long.startsWith(short)) return oneLetterOff(short, long) ? ALIKE : 0;
+  const isNear = short === own || long.length - short.length <= MISSING_MAX;
+  return isNear && (long.endsWith(short) || short.length * 2 >= long.length) ? ALIKE : PART;
 }
 
-const isShort = ({ length }: string): boolean => length >= SHORT_MIN && length <= SHORT_MAX;
+/** As much as a word says that is a part of another. */
+const PART = 0.3;
+const PART_MIN = 5;
+/** A compound says its head ("Nettobetrag": Betrag); a head says it if so few letters are missing. */
+const MISSING_MAX = 3;
 
-function commonStart(a: string, b: string): number {
-  let i = 0;
-  while (i < a.length && a[i] === b[i]) i += 1;
-  return i;
+const LETTERS_MIN = 6;
+
+/** Two words that differ in one letter, or of which one has one more. */
+export function oneLetterOff(short: string, long: string): boolean {
+  if (short.length < LETTERS_MIN || long.length - short.length > 1) return false;
+  const at = commonStart(short, long);
+  return short.slice(short.length === long.length ? at + 1 : at) === long.slice(at + 1);
 }
 
-/** Of words that are one, but for their endings. */
-export const STEM = 0.9;
+const STEM_MIN = 5;
+const STEM_SHARE = 0.55;
 
-/** 1: one word; less where they are spelled alike, or one shortens the other: "dept" or "dpt", "department". */
-export function sameStem(a: string, b: string): number {
-  const alike = likeWord(a, b);
-  const short = a.length <= b.length ? a : b;
-  const long = short === a ? b : a;
-  if (alike >= ALIKE || isOtherEnd(short, long)) return Math.max(STEM, alike);
-  return alike < CONTRACTED && isContracted(short, long) ? CONTRACTED : alike;
+/** Words of one stem begin alike: "ouverte" and "ouverture", "expires" and "expiration". */
+function hasStem(short: string, long: string): boolean {
+  const common = commonStart(short, long);
+  return common >= STEM_MIN && common >= STEM_SHARE * long.length;
 }
 
-/** Of two heads of five letters the last differs: "party" and "parti". */
-const isOtherEnd = (short: string, long: string): boolean =>
-  short.length === 5 && long.length === 5 && long.startsWith(short.slice(0, 4));
-const CONTRACTED = 0.7;
+const SHORT_MIN = 3;
+const SHORT_MAX = 5;
+
+/** A label may shorten a word to its first letters: "Rev." for revision. */
+const isShortened = (own: string, other: string): boolean =>
+  other.length >= SHORT_MIN && other.length <= SHORT_MAX && own.startsWith(other);
+
+const PLURAL_MIN = 4;
+
+/** Short words in the plural: "flow" and "flows". */
+const isPlural = (own: string, other: string): boolean =>
+  own.length >= PLURAL_MIN &&
+  other.length === own.length + 1 &&
+  other.startsWith(own) &&
+  /[ens]$/.test(other);
+
 /** A few letters without a vowel, in the order of a longer word that begins and ends alike: "wt" for weight. */
 function isContracted(short: string, long: string): boolean {
   if (short.charAt(0) !== long.charAt(0) || short.at(-1) !== long.at(-1)) return false;
@@ -119,6 +87,28 @@ function isContracted(short: string, long: string): boolean {
     if (at === 0) return false;
   }
   return true;
+}
+
+function commonStart(a: string, b: string): number {
+  let i = 0;
+  while (i < a.length && a[i] === b[i]) i += 1;
+  return i;
+}
+
+/**
+ * How well a label says a phrase, 0..1 = matched words / (words of the phrase + a part of the label's
+ * others). Order does not count: "total net" is "net total".
+ */
+export function phraseSimilarity(phrase: readonly string[], label: readonly string[]): number {
+  if (phrase.length === 0 || label.length === 0) return 0;
+  let matched = 0;
+  for (const word of phrase) {
+    const best = label.reduce((most, other) => Math.max(most, formAlike(word, other)), 0);
+    if (best === 0 && phrase.length <= 2) return 0;
+    matched += best;
+  }
+  const extra = Math.max(0, label.length - phrase.length);
+  return matched / (phrase.length + 0.4 * extra);
 }
 
 /** The rings of words that may stand for each other in forms and registers, by each of their words. */

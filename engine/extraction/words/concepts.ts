@@ -1,7 +1,7 @@
 import { sha256 } from '../../kernel/canonicalJson.ts';
 import { addTo } from '../../kernel/lists.ts';
 import { remembered } from '../../kernel/once.ts';
-import { wordSimilarity } from './alike.ts';
+import { formAlike } from './alike.ts';
 import { labelWords } from './labelWords.ts';
 import {
   conceptEntries,
@@ -128,7 +128,7 @@ function similarWords(word: string): readonly (readonly [string, number])[] {
   const exact = places.has(word) ? [[word, 1] as const] : [];
   if (word.length < 5) return exact;
   const others = longWords.flatMap((other) => {
-    const similarity = other === word ? 0 : wordSimilarity(other, word);
+    const similarity = other === word ? 0 : formAlike(other, word);
     return similarity > 0 ? [[other, similarity] as const] : [];
   });
   return [...exact, ...others];

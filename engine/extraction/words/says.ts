@@ -2,7 +2,7 @@ import { addTo } from '../../kernel/lists.ts';
 import { memoryOf, once, remembered } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { weightOf, type Call, type Terms } from '../fields/terms.ts';
-import { likeWord, phraseSimilarity, sameStem, STEM, tellingWords, wordSimilarity } from './alike.ts';
+import { ALIKE, alike, phraseSimilarity, formAlike, tellingWords } from './alike.ts';
 import {
   concepts,
   isOnlyRowConcept,
@@ -60,7 +60,7 @@ export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelM
   const byField = new Map<Field, Known>();
   const scoresOf = (label: readonly string[]): ReadonlyMap<string, number> =>
     remembered(byLabel, label.join(' '), () => conceptScores(known, label));
-  const { numberOf, tellingTo } = tellingWords((own, word) => wordSimilarity(own, word) > 0);
+  const { numberOf, tellingTo } = tellingWords((own, word) => formAlike(own, word) > 0);
   const byAny = new Map<string, number>();
   const askedLike = phrasesLike(asked);
   const compute = (field: Field, rivals: readonly Concept[], label: readonly string[]): number => {
@@ -102,7 +102,7 @@ function phrasesLike(
   const known = new Map<string, readonly (readonly string[])[]>();
   const like = (word: string): readonly (readonly string[])[] =>
     remembered(known, word, () =>
-      [...byWord].flatMap(([own, with_]) => (wordSimilarity(own, word) > 0 ? with_ : [])),
+      [...byWord].flatMap(([own, with_]) => (formAlike(own, word) > 0 ? with_ : [])),
     );
   return (label) => [...new Set(label.flatMap(like))];
 }
@@ -217,17 +217,17 @@ function likeCall({ words }: Call, { all }: Terms, { label, context, implied }: 
   const weigh = (word: string): number => (implied.has(word) ? IMPLIED : weightOf(word));
   let [own, found, told] = [0, 0, 0];
   for (const word of words) {
-    const direct = best(label, (other) => likeWord(word, other));
+    const direct = best(label, (other) => alike(word, other));
     if (!implied.has(word) || words.length === 1) told += direct;
     own += weigh(word);
-    found += weigh(word) * Math.max(direct, CONTEXT * best(context, (other) => likeWord(word, other)));
+    found += weigh(word) * Math.max(direct, CONTEXT * best(context, (other) => alike(word, other)));
   }
   if (told === 0) return 0;
   let [labelled, excused] = [0, 0];
   for (const word of label) {
-    const named = best(words, (one) => likeWord(one, word));
+    const named = best(words, (one) => alike(one, word));
     labelled += weigh(word);
-    excused += weigh(word) * Math.max(named, EXCUSED * best(all, (one) => likeWord(one, word)));
+    excused += weigh(word) * Math.max(named, EXCUSED * best(all, (one) => alike(one, word)));
   }
   return (found / own) ** 0.6 * (excused / labelled) ** 0.4;
 }
@@ -293,8 +293,7 @@ const ownWords = ({ phrases, about, concept }: Field): readonly string[] => [
 ];
 
 /** A header without such a word names the field not at all. */
-const isLikeOwn = (own: string, word: string): boolean =>
-  sameStem(own, word) > 0 || wordSimilarity(own, word) > 0;
+const isLikeOwn = (own: string, word: string): boolean => alike(own, word) > 0;
 
 function headerLikeness(field: Field, words: readonly string[], labels: LabelMatcher): number {
   const named = namedBy(field, words);
@@ -336,7 +335,7 @@ function told({ about }: Names, header: readonly string[]): number {
 }
 
 const standsIn = (run: readonly string[], words: readonly string[]): boolean =>
-  words.some((_, start) => run.every((word, i) => sameStem(word, words[start + i] ?? '') >= STEM));
+  words.some((_, start) => run.every((word, i) => alike(word, words[start + i] ?? '') >= ALIKE));
 
 const bestOf = (word: string, others: readonly string[]): number =>
-  others.reduce((best, other) => Math.max(best, sameStem(word, other)), 0);
+  others.reduce((best, other) => Math.max(best, alike(word, other)), 0);
