@@ -2,7 +2,7 @@ import type { EvidenceKind } from '../finding.ts';
 import { coerced, isInexact } from '../fields/coerced.ts';
 import type { Called, Field, RowsByName, SchemaNode } from '../fields/fields.ts';
 import { labelWords } from '../words/labelWords.ts';
-import { namedBy, likeness } from '../words/says.ts';
+import { namedBy, says } from '../words/says.ts';
 import { termsIn } from '../fields/terms.ts';
 import { signed, textFinding, type Finding, type Signed } from '../finding.ts';
 import type { Pair } from '../form/pair.ts';
@@ -136,7 +136,7 @@ function mapEntries(map: Field, item: Field | undefined, source: Source): readon
 }
 
 const headingScore = ({ terms }: Field, { context }: Pair): number =>
-  likeness(terms, { label: termsIn(context), context: [], implied: new Set() });
+  says({ label: termsIn(context), context: [], implied: new Set() }, terms);
 
 interface Reading {
   readonly item: Field | undefined;

@@ -2,7 +2,7 @@ import type { Word } from '../../document/document.ts';
 import { boxesOf, type Box } from '../form/boxes.ts';
 import { formOf, type Form } from '../form/form.ts';
 import type { Pair } from '../form/pair.ts';
-import { likeness } from '../words/says.ts';
+import { says } from '../words/says.ts';
 import { alike } from '../words/alike.ts';
 import { bothOf, initialsOf, termsIn, type Terms } from '../fields/terms.ts';
 import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
@@ -65,7 +65,7 @@ function indexOf(layout: Layout): LabelIndex {
         const label = labels[place];
         if (label === undefined) return [];
         const score = label.ways.reduce((most, { words, context, share }) => {
-          const own = share * likeness(terms, { label: words, context, implied });
+          const own = share * says({ label: words, context, implied }, terms);
           return Math.max(most, own);
         }, 0);
         return score > 0 ? [{ label, score }] : [];

@@ -1,7 +1,7 @@
 import type { EvidenceKind } from '../finding.ts';
 import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
-import { likeness } from '../words/says.ts';
+import { says } from '../words/says.ts';
 import { spelledAlike } from '../words/alike.ts';
 import { termsIn, weightOf } from '../fields/terms.ts';
 import type { Segment } from '../places/layout.ts';
@@ -68,10 +68,10 @@ function mentionOf(field: Field, value: Reading, source: Source): Draft | undefi
   const of = (kind: EvidenceKind, score: number): Draft | undefined =>
     score >= 0.5 ? { ...value, kind, score } : undefined;
   if (!isSentence(segment.text)) {
-    const own = likeness(field.terms, { label: termsIn(before), context: [], implied });
+    const own = says({ label: termsIn(before), context: [], implied }, field.terms);
     const counted =
       isCount && before.trim() === ''
-        ? likeness(field.terms, { label: termsIn(after), context: [], implied })
+        ? says({ label: termsIn(after), context: [], implied }, field.terms)
         : 0;
     if (Math.max(own, counted) >= 0.5) return own >= counted ? of('inline', own) : of('count', counted);
   }
@@ -89,9 +89,9 @@ function codeBehindName(field: Field, value: Reading): Draft | undefined {
   const label = termsIn(before.split(/[.,;:()]\s/).at(-1) ?? '')
     .filter((word) => word !== 'nr')
     .slice(-name.length);
-  const score = likeness(
-    { ...field.terms, calls: [{ words: name, weight: 1 }] },
+  const score = says(
     { label, context: [], implied: new Set() },
+    { ...field.terms, calls: [{ words: name, weight: 1 }] },
   );
   if (text.length < CODE_MIN || score < SAYS_NAME || isInDate(segment.text, from) || isMeasure(value))
     return undefined;

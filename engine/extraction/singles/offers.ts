@@ -1,7 +1,7 @@
 import type { Field } from '../fields/fields.ts';
 import { roleIn } from '../fields/fieldConcepts.ts';
 import { labelWords } from '../words/labelWords.ts';
-import { likeness } from '../words/says.ts';
+import { says } from '../words/says.ts';
 import { termsIn } from '../fields/terms.ts';
 import { boxesIn, opensBox } from '../form/boxes.ts';
 import { below } from '../form/neighbours.ts';
@@ -211,7 +211,7 @@ function tickedSpot(spot: Spot, { layout }: Source): Spot | undefined {
 const ANY_COLUMN = 0.7;
 
 function columnShare({ terms }: Field, { label, context }: Pair, score: number): number {
-  const alone = likeness(terms, { label: termsIn(label), context: [], implied: new Set() });
+  const alone = says({ label: termsIn(label), context: [], implied: new Set() }, terms);
   return context === '' || score > alone + 0.01 ? 1 : ANY_COLUMN;
 }
 

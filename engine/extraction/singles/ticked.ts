@@ -3,7 +3,7 @@ import { confidenceOf, type Finding } from '../finding.ts';
 import { beforeBoxes, opensBox, overBoxes, type Box } from '../form/boxes.ts';
 import { below } from '../form/neighbours.ts';
 import { folded } from '../../kernel/text.ts';
-import { likeness } from '../words/says.ts';
+import { says } from '../words/says.ts';
 import { ALIKE, spelledAlike } from '../words/alike.ts';
 import { termsIn, weightOf } from '../fields/terms.ts';
 import { wordsIn } from '../places/layout.ts';
@@ -84,7 +84,7 @@ function bySayings(field: Field, boxes: readonly Box[], source: Source): readonl
 }
 
 const scoreOf = (field: Field, text: string): number =>
-  likeness(field.terms, { label: termsIn(text), context: [], implied: impliedBy('boolean') });
+  says({ label: termsIn(text), context: [], implied: impliedBy('boolean') }, field.terms);
 
 /** The text of a box, alone, with its second line, and with what stands first in its row. */
 function textsOf({ text, segment: at, value: { segment } }: Box, { layout }: Source): readonly string[] {

@@ -51,11 +51,12 @@ function splitCompound(word: string): readonly string[] {
 export const nameWords = (name: string): readonly string[] =>
   labelWords(name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/_/g, ' '));
 
-/** The words of a header without its marks of footnotes: "(a)", "1)". */
+/** A header without its marks of footnotes: "(a)", "1)". */
+export const withoutMarks = (header: string): string => header.replace(/\(\p{L}?\d{0,2}\)|[*†‡¹²³]/gu, ' ');
+
+/** The words of a header without its marks of footnotes. */
 export const headerWords = (header: string): readonly string[] =>
-  labelWords(header.replace(/\(\p{L}?\d{0,2}\)|[*†‡¹²³]/gu, ' ')).filter(
-    (word, _, all) => word.length > 1 || all.length === 1,
-  );
+  labelWords(withoutMarks(header)).filter((word, _, all) => word.length > 1 || all.length === 1);
 
 const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/^(.{2,})ies$/, '$1y'],

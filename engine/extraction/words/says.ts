@@ -1,7 +1,7 @@
 import { addTo } from '../../kernel/lists.ts';
 import { memoryOf, once, remembered } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
-import { weightOf, type Call, type Terms } from '../fields/terms.ts';
+import { termsIn, weightOf, type Call, type Terms } from '../fields/terms.ts';
 import { ALIKE, alike, phraseSimilarity, formAlike, tellingWords } from './alike.ts';
 import {
   concepts,
@@ -12,7 +12,7 @@ import {
   type ValueKind,
   type Vocabulary,
 } from './concepts.ts';
-import { headerWords, labelWords } from './labelWords.ts';
+import { headerWords, labelWords, withoutMarks } from './labelWords.ts';
 import { lexicon, type WordSet } from './lexicon.ts';
 
 /** How well labels name fields. It remembers what it has computed, for labels repeat. */
@@ -207,7 +207,7 @@ export interface Said {
 }
 
 /** How well a label under a heading says a field, 0..1: few words of either are left over. */
-export function likeness(terms: Terms, said: Said): number {
+export function says(said: Said, terms: Terms): number {
   if (said.label.length === 0 || said.label.length > SAID_WORDS_MAX) return 0;
   return terms.calls.reduce((most, call) => Math.max(most, call.weight * likeCall(call, terms, said)), 0);
 }
@@ -259,7 +259,8 @@ export const headerMatcher: (labels: LabelMatcher) => HeaderMatcher = once((labe
   const { numberOf, tellingTo } = tellingWords(isLikeOwn);
   const headerOf = (text: string): Header => {
     const words = headerWords(text);
-    return { words, numbers: words.map(numberOf), run: words.join('') };
+    const terms = termsIn(withoutMarks(text));
+    return { words, terms, numbers: words.map(numberOf), run: words.join('') };
   };
   return (field, text) => {
     if (text === '' || text.length > HEADER_CHARACTERS_MAX) return 0;
@@ -270,12 +271,14 @@ export const headerMatcher: (labels: LabelMatcher) => HeaderMatcher = once((labe
       scores: new Map<Header, number>(),
     }));
     if (!header.numbers.some(own.tells) && !own.runs.has(header.run)) return 0;
-    return remembered(own.scores, header, () => headerLikeness(field, header.words, labels));
+    return remembered(own.scores, header, () => headerLikeness(field, header, labels));
   };
 });
 
 interface Header {
   readonly words: readonly string[];
+  /** Its words that say something. */
+  readonly terms: readonly string[];
   readonly numbers: readonly number[];
   /** Its letters in one. */
   readonly run: string;
@@ -295,8 +298,10 @@ const ownWords = ({ phrases, about, concept }: Field): readonly string[] => [
 /** A header without such a word names the field not at all. */
 const isLikeOwn = (own: string, word: string): boolean => alike(own, word) > 0;
 
-function headerLikeness(field: Field, words: readonly string[], labels: LabelMatcher): number {
-  const named = namedBy(field, words);
+const NOTHING: WordSet = new Set();
+
+function headerLikeness(field: Field, { words, terms }: Header, labels: LabelMatcher): number {
+  const named = says({ label: terms, context: [], implied: NOTHING }, field.terms);
   const isShort = words.length <= HEADER_WORDS_MAX && words.every((word) => !/\d/.test(word));
   return named >= NAMED_WELL || !isShort ? named : Math.max(named, labels.score(field, words));
 }
