@@ -30,8 +30,18 @@ const dayOf = (date: string | undefined, cells: readonly RateCell[], place: stri
 };
 
 const MONTHS = [
-  ...['january', 'february', 'march', 'april', 'may', 'june', 'july'],
-  ...['august', 'september', 'october', 'november', 'december'],
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
 ];
 
 /** `2026-01-30`, or `30 January 2026` as the daily file has it; undefined for anything else. */

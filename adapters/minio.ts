@@ -235,7 +235,10 @@ export const bucketProbe = (options: MinioOptions, now: () => string): BucketPro
       triedOut(async (key) => {
         const grant = { key, content_type: 'text/plain', bytes: BODY.length, bytes_max: BODY.length };
         const target = await minioUploadTargets(options).presign({
-          ...{ ...grant, document_id: 'doctor', signed_at: now(), expires_seconds: 60 },
+          ...grant,
+          document_id: 'doctor',
+          signed_at: now(),
+          expires_seconds: 60,
         });
         const answer = await fetch(target.url, {
           method: 'PUT',

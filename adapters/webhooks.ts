@@ -29,7 +29,9 @@ const pinned =
   };
 
 const failed = (error: WebhookAnswer['error'], response_status: number | null = null): WebhookAnswer => ({
-  ...{ error, response_status, retryAfterMs: 0 },
+  error,
+  response_status,
+  retryAfterMs: 0,
 });
 
 const SECONDS = /^\d{1,6}$/;
@@ -64,7 +66,9 @@ const sent = (
     const open = target.protocol === 'https:' ? httpsRequest : httpRequest;
     const length = { 'content-length': String(Buffer.byteLength(body)) };
     const request = open(target, {
-      ...{ method: 'POST', lookup: pinned(addresses), agent: false },
+      method: 'POST',
+      lookup: pinned(addresses),
+      agent: false,
       headers: { ...headers, ...length },
       maxHeaderSize: HEADER_BYTES_MAX,
     });

@@ -436,8 +436,16 @@ export const queuedWork = <W extends WorkTypes>(kind: WorkKind<W>): Decider<Queu
   const phases = new Map(Object.entries(kind.words).map(([phase, type]) => [type, phase as Phase]));
   return {
     initialState: {
-      ...{ accepted: null, status: 'queued', lease: null, attempts: 0, spared: 0, reached: null },
-      ...{ started_at: null, finished_at: null, success: null, failure: null },
+      accepted: null,
+      status: 'queued',
+      lease: null,
+      attempts: 0,
+      spared: 0,
+      reached: null,
+      started_at: null,
+      finished_at: null,
+      success: null,
+      failure: null,
     },
     decide: (state, command) => {
       if (command.type === 'Accept') return acceptNew(state, command);

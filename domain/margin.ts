@@ -117,8 +117,18 @@ export const leftIn = ({ credits, used }: Lot): number => credits - used;
 const NO_MONEY: Minor = { gross: 0, vat: 0, fee: 0 };
 
 export const givenLot = (lot_id: string, position: bigint, credits: number): Lot => ({
-  ...{ lot_id, origin: lot_id, position, credits, currency: GIVEN, booking: null },
-  ...{ used: 0, values: NOTHING, issued: credits, money: NO_MONEY, refunded: NO_MONEY, disputed: 0 },
+  lot_id,
+  origin: lot_id,
+  position,
+  credits,
+  currency: GIVEN,
+  booking: null,
+  used: 0,
+  values: NOTHING,
+  issued: credits,
+  money: NO_MONEY,
+  refunded: NO_MONEY,
+  disputed: 0,
 });
 
 interface SoldLot {
@@ -131,9 +141,18 @@ interface SoldLot {
 }
 
 export const soldLot = ({ lot_id, position, credits, currency, booking, money }: SoldLot): Lot => ({
-  ...{ lot_id, origin: lot_id, position, currency, booking, credits, used: 0, issued: credits, money },
+  lot_id,
+  origin: lot_id,
+  position,
+  currency,
+  booking,
+  credits,
+  used: 0,
+  issued: credits,
+  money,
   values: booking === null ? NOTHING : valuesOf(money, booking),
-  ...{ refunded: NO_MONEY, disputed: 0 },
+  refunded: NO_MONEY,
+  disputed: 0,
 });
 
 /** A lot after something happened to it, and the money that left it thereby. */
@@ -206,7 +225,10 @@ export const refundLot = (lot: Lot, credits: number, money: Minor): RefundedLot 
   const rest = minusValues(valueLeft(lot), refunded);
   const next = {
     ...lot,
-    ...{ credits: left, used: 0, issued: lot.issued - credits, refunded: plusMinor(lot.refunded, money) },
+    credits: left,
+    used: 0,
+    issued: lot.issued - credits,
+    refunded: plusMinor(lot.refunded, money),
   };
   const isCorrected = left === 0 || credits === 0 || hasNegative(rest);
   const values = isCorrected ? deferredIn(next) : rest;

@@ -137,7 +137,12 @@ const toldAgain = (
   if (payment.kind !== 'sale' || Object.keys(news).length === 0) return null;
   const { tenant_id, provider, provider_txn_id, bonus_credits, currency, discount_minor } = payment;
   return {
-    ...{ tenant_id, provider, provider_txn_id, currency, bonus_credits, discount_minor },
+    tenant_id,
+    provider,
+    provider_txn_id,
+    currency,
+    bonus_credits,
+    discount_minor,
     credits: payment.credits - bonus_credits,
     gross_amount_minor: payment.amount_minor,
     ...news,
@@ -191,9 +196,7 @@ function* lineSteps(line: PayoutLine, { byName, rowIds, found }: Seen): Steps<bo
     kind: PayoutFindingKind,
     of: BookedPayment | undefined,
     tell: SaleToldAgain | null = null,
-  ) => ({
-    ...{ finding: kind, line, payment: of ?? null, tell },
-  });
+  ) => ({ finding: kind, line, payment: of ?? null, tell });
   const isRepeated = rowIds.has(line.row_id) || (payment !== undefined && found.has(payment));
   rowIds.add(line.row_id);
   if (isRepeated) {

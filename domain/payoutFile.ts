@@ -129,9 +129,13 @@ const placesOf = ({ columns: wanted, names }: PayoutMapping, header: readonly st
   const at = (list: readonly string[]) => list.map((name) => header.indexOf(name)).filter((n) => n !== -1);
   const one = (name: string | undefined) => (name === undefined ? undefined : at([name])[0]);
   return {
-    ...{ type: at(wanted.type), date: at(wanted.date), row_id: header.indexOf(wanted.row_id) },
-    ...{ currency: header.indexOf(wanted.currency), amount: header.indexOf(wanted.amount) },
-    ...{ fee: one(wanted.fee), payout: one(wanted.payout) },
+    type: at(wanted.type),
+    date: at(wanted.date),
+    row_id: header.indexOf(wanted.row_id),
+    currency: header.indexOf(wanted.currency),
+    amount: header.indexOf(wanted.amount),
+    fee: one(wanted.fee),
+    payout: one(wanted.payout),
     presented_amount: one(wanted.presented_amount),
     presented_currency: one(wanted.presented_currency),
     names: Object.fromEntries(Object.entries(names).map(([kind, list]) => [kind, at(list)])),
@@ -287,7 +291,9 @@ const countingOthers = () => {
       if (sum.rows === 0 && others.size === OTHERS_MAX)
         throw unreadable(row, `more than ${String(OTHERS_MAX)} types of rows: is it the right column?`);
       others.set(key, {
-        ...{ type, currency, rows: sum.rows + 1 },
+        type,
+        currency,
+        rows: sum.rows + 1,
         amount_minor: sum.amount_minor + BigInt(amount_minor),
         fee_minor: sum.fee_minor + BigInt(fee_minor ?? 0),
       });
@@ -316,7 +322,11 @@ const lineOf = (
   const payout = at(places.payout);
   const money = presentedOf(settled, places, text);
   return {
-    ...{ ...money, row_id, kind, names, payout_id: payout === '' ? null : payout },
+    ...money,
+    row_id,
+    kind,
+    names,
+    payout_id: payout === '' ? null : payout,
     amount_minor: signedBy(kind, money.amount_minor, mapping),
     day: dayOf(first(places.date), row, mapping.date_order),
   };

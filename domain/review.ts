@@ -226,7 +226,9 @@ const leased = (
     data: {
       ...identityOf(data),
       generation: held,
-      ...{ held_by: data.by, leased_at: now, lease_until: laterBy(now, lastsMs) },
+      held_by: data.by,
+      leased_at: now,
+      lease_until: laterBy(now, lastsMs),
     },
   });
 

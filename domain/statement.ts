@@ -130,8 +130,11 @@ type Summed = Exclude<keyof StatementTotals, 'opening_balance_credits' | 'closin
 
 const totalsOf = ({ opening_balance_credits, lines }: StatementFigures): StatementTotals => {
   const sums = {
-    ...{ purchased_credits: 0, refunded_credits: 0, transferred_credits: 0 },
-    ...{ adjusted_credits: 0, used_credits: 0 },
+    purchased_credits: 0,
+    refunded_credits: 0,
+    transferred_credits: 0,
+    adjusted_credits: 0,
+    used_credits: 0,
   };
   let closing_balance_credits = opening_balance_credits;
   for (const { kind, credits } of lines) {
@@ -144,8 +147,16 @@ const totalsOf = ({ opening_balance_credits, lines }: StatementFigures): Stateme
 };
 
 const NOTHING = {
-  ...{ booked_at: null, id: null, document: null, project_id: null, api_key_id: null },
-  ...{ count: 0, pages: 0, credits: 0, currency: null, gross_amount_minor: null },
+  booked_at: null,
+  id: null,
+  document: null,
+  project_id: null,
+  api_key_id: null,
+  count: 0,
+  pages: 0,
+  credits: 0,
+  currency: null,
+  gross_amount_minor: null,
 } as const;
 
 /** The rows of a statement in their order, from the opening balance to the closing one. */

@@ -61,9 +61,14 @@ export interface TopUpRejection {
 export type TopUpKind = StreamKind<TopUpState, SetTopUp, TopUpEvent, TopUpRejection>;
 
 const SETTINGS = [
-  ...(['active', 'threshold_credits', 'credits', 'currency', 'monthly_credits_max'] as const),
-  ...(['payer', 'payment_method'] as const),
-];
+  'active',
+  'threshold_credits',
+  'credits',
+  'currency',
+  'monthly_credits_max',
+  'payer',
+  'payment_method',
+] as const;
 
 /** Whether a setting says what holds already: another time of the consent is news. */
 const isKnown = (

@@ -229,7 +229,10 @@ const settingsOf = ({
   low_balance_credits,
   low_balance_at,
 }: WebhookSettings): WebhookSettings => ({
-  ...{ url, events, description, low_balance_credits },
+  url,
+  events,
+  description,
+  low_balance_credits,
   ...(low_balance_at !== undefined && { low_balance_at }),
 });
 
@@ -279,8 +282,15 @@ export const webhookAfter = (webhook: Webhook | null, { type, data }: WebhookEve
     const { webhook_id, tenant_id, secret_id, created_at } = data;
     return {
       ...settingsOf(data),
-      ...{ webhook_id, tenant_id, secret_id, created_at, updated_at: created_at, told_since: created_at },
-      ...{ enabled: true, disabled_reason: null, old_secret: null },
+      webhook_id,
+      tenant_id,
+      secret_id,
+      created_at,
+      updated_at: created_at,
+      told_since: created_at,
+      enabled: true,
+      disabled_reason: null,
+      old_secret: null,
     };
   }
   if (webhook === null || type === 'WebhookRemoved') return null;
@@ -379,8 +389,12 @@ export type WebhookDeliveryKind = StreamKind<
 >;
 
 const NOT_SENT: DeliveryState = {
-  ...{ attempts: 0, tries: 0, open: new Set<number>() },
-  ...{ delivered: false, next_attempt_at: null, resent: false },
+  attempts: 0,
+  tries: 0,
+  open: new Set<number>(),
+  delivered: false,
+  next_attempt_at: null,
+  resent: false,
 };
 
 const attempted = (

@@ -174,8 +174,11 @@ const MESSAGES = {
       : {
           type: 'review.needed',
           data: {
-            ...{ review_id: reviewIdOf(operation_id), operation_id, duration_ms },
-            ...{ reasons: review.reasons, ...tagsIn(work) },
+            review_id: reviewIdOf(operation_id),
+            operation_id,
+            duration_ms,
+            reasons: review.reasons,
+            ...tagsIn(work),
           },
         },
   ReviewDecided: ({ review_id, operation_id, generation, read, confirmed, corrected, absent = 0 }) => ({
@@ -213,15 +216,25 @@ const MESSAGES = {
   CreditsRefunded: ({ refund_id, grant_id, credits, balance_after: balance_credits, ...money }) => ({
     type: 'credits.refunded',
     data: {
-      ...{ refund_id, grant_id, credits, balance_credits, currency: money.currency },
-      ...{ gross_amount_minor: money.gross_amount_minor, occurred_at: money.occurred_at },
+      refund_id,
+      grant_id,
+      credits,
+      balance_credits,
+      currency: money.currency,
+      gross_amount_minor: money.gross_amount_minor,
+      occurred_at: money.occurred_at,
     },
   }),
   RefundReversed: ({ reversal_id, refund_id, grant_id, credits, ...money }) => ({
     type: 'credits.reversed',
     data: {
-      ...{ reversal_id, refund_id, grant_id, credits, balance_credits: money.balance_after },
-      ...{ currency: money.currency, occurred_at: money.occurred_at },
+      reversal_id,
+      refund_id,
+      grant_id,
+      credits,
+      balance_credits: money.balance_after,
+      currency: money.currency,
+      occurred_at: money.occurred_at,
       gross_amount_minor: money.gross_amount_minor,
     },
   }),
@@ -241,8 +254,13 @@ const MESSAGES = {
   BudgetReached: ({ budget_id, period_start, limit_credits, used_credits, held_credits, ...asked }) => ({
     type: 'budget.reached',
     data: {
-      ...{ budget_id, period_start, limit_credits, used_credits, held_credits },
-      ...{ required_credits: asked.required_credits, resets_at: asked.resets_at },
+      budget_id,
+      period_start,
+      limit_credits,
+      used_credits,
+      held_credits,
+      required_credits: asked.required_credits,
+      resets_at: asked.resets_at,
       operation_id: asked.operation_id,
     },
   }),

@@ -68,8 +68,14 @@ const readChecked = rowReader(checked);
 const readItem = rowReader(
   omit(
     apiKeys.columns,
-    ...(['position', 'role', 'rotated_at', 'tenant_id', 'key_hash', 'tags'] as const),
-    ...(['replaces', 'replaced_by'] as const),
+    'position',
+    'role',
+    'rotated_at',
+    'tenant_id',
+    'key_hash',
+    'tags',
+    'replaces',
+    'replaced_by',
   ),
 );
 

@@ -54,8 +54,14 @@ const start = updating(batches, 'batch_id', 'started_at');
 const cancel = updating(batches, 'batch_id', 'cancelled_at');
 const end = updating(
   batches,
-  ...(['batch_id', 'finished_at', 'succeeded', 'partial', 'failed', 'cancelled'] as const),
-  ...(['pages', 'credits_charged'] as const),
+  'batch_id',
+  'finished_at',
+  'succeeded',
+  'partial',
+  'failed',
+  'cancelled',
+  'pages',
+  'credits_charged',
 );
 const beginDocument = updating(batchDocuments, 'batch_id', 'index', 'begun_at');
 const refuseDocument = updating(batchDocuments, 'batch_id', 'index', 'problem_code');
@@ -64,8 +70,16 @@ type Accepted = ProjectedEventOf<'BatchAccepted'>;
 type Begun = ProjectedEventOf<'BatchDocumentsBegun'>;
 
 const NOTHING_YET = {
-  ...{ begun: 0, started_at: null, cancelled_at: null, finished_at: null },
-  ...{ succeeded: null, partial: null, failed: null, cancelled: null, pages: null, credits_charged: null },
+  begun: 0,
+  started_at: null,
+  cancelled_at: null,
+  finished_at: null,
+  succeeded: null,
+  partial: null,
+  failed: null,
+  cancelled: null,
+  pages: null,
+  credits_charged: null,
 };
 
 const rowOf = ({ data, position }: Accepted) => ({
@@ -77,7 +91,11 @@ const rowOf = ({ data, position }: Accepted) => ({
 
 const documentsOf = ({ data: { batch_id, tenant_id, document_ids } }: Accepted) =>
   document_ids.map((document_id, index) => ({
-    ...{ batch_id, index, document_id, begun_at: null, problem_code: null },
+    batch_id,
+    index,
+    document_id,
+    begun_at: null,
+    problem_code: null,
     operation_id: operationIdOfDocument({ tenant_id, batch_id, index }),
   }));
 
@@ -278,8 +296,18 @@ const CHOSEN = `from (select *, ${STATUS} as status from read.batches) batches
 const listed = rowReader({
   ...pick(
     batches.columns,
-    ...(['batch_id', 'tenant_id', 'project_id', 'task_id', 'kind', 'documents', 'begun'] as const),
-    ...(['accepted_at', 'started_at', 'finished_at', 'pages', 'credits_charged'] as const),
+    'batch_id',
+    'tenant_id',
+    'project_id',
+    'task_id',
+    'kind',
+    'documents',
+    'begun',
+    'accepted_at',
+    'started_at',
+    'finished_at',
+    'pages',
+    'credits_charged',
   ),
   status: 'text',
 });
@@ -288,8 +316,11 @@ const listed = rowReader({
 export const batchesOfTenant = paging(
   { name: 'batches', chosen: CHOSEN },
   (query: BatchesQuery) => [
-    ...[query.tenant_id, query.status ?? null, query.project_id ?? null],
-    ...[query.task_id ?? null, query.accepted_after ?? null],
+    query.tenant_id,
+    query.status ?? null,
+    query.project_id ?? null,
+    query.task_id ?? null,
+    query.accepted_after ?? null,
   ],
   listed,
 );

@@ -62,8 +62,10 @@ const CHOSEN = `from read.deployments
 export const deploymentsOfTenant = paging(
   { name: 'deployments', chosen: CHOSEN },
   ({ tenant_id, project_id, task_id, environment }: DeploymentsQuery) => [
-    ...[tenant_id, project_id ?? null],
-    ...[task_id ?? null, environment ?? null],
+    tenant_id,
+    project_id ?? null,
+    task_id ?? null,
+    environment ?? null,
   ],
   rowReader(omit(deployments.columns, 'position')),
 );

@@ -102,8 +102,12 @@ const CHOSEN = `from read.documents
 export const documentsOfTenant = paging(
   { name: 'documents', chosen: CHOSEN },
   (query: DocumentsQuery) => [
-    ...[query.tenant_id, query.project_id ?? null, query.task_id ?? null, query.source ?? null],
-    ...[query.created_after ?? null, query.exclude_default_scope],
+    query.tenant_id,
+    query.project_id ?? null,
+    query.task_id ?? null,
+    query.source ?? null,
+    query.created_after ?? null,
+    query.exclude_default_scope,
   ],
   rowOf,
 );

@@ -71,7 +71,14 @@ const name = inserting(evaluationDocuments, { firstStands: true });
 const accept = inserting(evaluationRuns, { firstStands: true });
 const score = updating(
   evaluationRuns,
-  ...(['run_id', 'tp', 'fp', 'fn', 'scored', 'left_out', 'report_sha256', 'scored_at'] as const),
+  'run_id',
+  'tp',
+  'fp',
+  'fn',
+  'scored',
+  'left_out',
+  'report_sha256',
+  'scored_at',
 );
 
 const setRow = ({ data, position }: ProjectedEventOf<'EvaluationSetPublished'>) => ({
@@ -81,8 +88,13 @@ const setRow = ({ data, position }: ProjectedEventOf<'EvaluationSetPublished'>) 
 });
 
 const UNSCORED = {
-  ...{ tp: null, fp: null, fn: null, scored: null, left_out: null },
-  ...{ report_sha256: null, scored_at: null },
+  tp: null,
+  fp: null,
+  fn: null,
+  scored: null,
+  left_out: null,
+  report_sha256: null,
+  scored_at: null,
 };
 
 const setDocuments = ({
@@ -218,7 +230,11 @@ const RUN = `select r.*, ${STATUS} as status, b.started_at, b.finished_at, b.pag
 
 const runRow = rowReader({
   ...evaluationRuns.columns,
-  ...{ status: 'text', started_at: 'text?', finished_at: 'text?', pages: 'int8?', credits_charged: 'int8?' },
+  status: 'text',
+  started_at: 'text?',
+  finished_at: 'text?',
+  pages: 'int8?',
+  credits_charged: 'int8?',
 });
 export type EvaluationRunRow = ReturnType<typeof runRow>;
 
@@ -258,7 +274,9 @@ export const lastRunOfSubject = finding(
      and scored_at is not null
    order by position desc limit 1`,
   (set: Pick<EvaluationRunRow, 'set_id' | 'set_version' | 'subject_sha256'>) => [
-    ...[set.set_id, set.set_version, set.subject_sha256],
+    set.set_id,
+    set.set_version,
+    set.subject_sha256,
   ],
   runRow,
 );

@@ -71,8 +71,15 @@ const issue = inserting(grants);
 const refunded = bulk({ tenant_id: 'text', grant_id: 'text', credits: 'int8', amount_minor: 'int8' });
 
 const details = bulk({
-  ...{ tenant_id: 'text', grant_id: 'text', vat: 'int8', fee: 'int8', invoice_ref: 'text?' },
-  ...{ discount_code: 'text?', payout_id: 'text?', tax_rate: 'text?', tax_country: 'text?' },
+  tenant_id: 'text',
+  grant_id: 'text',
+  vat: 'int8',
+  fee: 'int8',
+  invoice_ref: 'text?',
+  discount_code: 'text?',
+  payout_id: 'text?',
+  tax_rate: 'text?',
+  tax_country: 'text?',
 });
 
 const rates = bulk({ tenant_id: 'text', grant_id: 'text', rate: 'text', rate_date: 'text' });
@@ -93,8 +100,12 @@ const NO_DISPUTE = { dispute_status: null, dispute_fee_minor: 0 };
 
 /** A refund has none of its own. */
 const NO_FACTS = {
-  ...{ bonus_credits: 0, discount_minor: 0, discount_code: null, payout_id: null },
-  ...{ tax_rate: null, tax_country: null },
+  bonus_credits: 0,
+  discount_minor: 0,
+  discount_code: null,
+  payout_id: null,
+  tax_rate: null,
+  tax_country: null,
 };
 
 const saleRow = (event: ProjectedEventOf<'CreditsGranted'>) => {
@@ -164,8 +175,10 @@ const laterFacts = (events: readonly ProjectedEvent[]) =>
   only(events, 'SaleDetailsAdded').map((event) => {
     const { grant_id, details: told } = event.data;
     return {
-      ...{ tenant_id: tenantOf(event), grant_id },
-      ...{ vat: told.vat_amount_minor ?? 0, fee: told.provider_fee_minor ?? 0 },
+      tenant_id: tenantOf(event),
+      grant_id,
+      vat: told.vat_amount_minor ?? 0,
+      fee: told.provider_fee_minor ?? 0,
       invoice_ref: told.invoice_ref ?? null,
       discount_code: told.discount_code ?? null,
       payout_id: told.payout_id ?? null,
@@ -389,7 +402,12 @@ export const salesBookedAt = listing(
      and ($3::text is null or tenant_id = $3) and ($4::text is null or grant_id = $4) and position > $5
    order by position limit $6`,
   ({ currency, rate_date, tenant_id, grant_id }: BookedAt, after: bigint, limit: number) => [
-    ...[currency, rate_date, tenant_id, grant_id, after, limit],
+    currency,
+    rate_date,
+    tenant_id,
+    grant_id,
+    after,
+    limit,
   ],
   readRated,
 );

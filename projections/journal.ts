@@ -80,12 +80,21 @@ const [FIRST, FOLLOWING] = [pageFrom(false), pageFrom(true)];
 const COUNT = `select count(*) as total from ${ENTRIES}`;
 
 const readMoved = rowReader({
-  ...{ kind: 'text', provider: 'text?', paid: 'numeric', vat_due: 'numeric' },
-  ...{ true_up: 'numeric', dispute_fee: 'numeric', net: 'numeric', fee: 'numeric' },
+  kind: 'text',
+  provider: 'text?',
+  paid: 'numeric',
+  vat_due: 'numeric',
+  true_up: 'numeric',
+  dispute_fee: 'numeric',
+  net: 'numeric',
+  fee: 'numeric',
 });
 const readPlace = rowReader({
-  ...{ day: 'text', tenant_id: 'text', position: 'position' },
-  ...{ entry_id: 'text?', provider_txn_id: 'text?' },
+  day: 'text',
+  tenant_id: 'text',
+  position: 'position',
+  entry_id: 'text?',
+  provider_txn_id: 'text?',
 });
 
 const movedIn = (row: SqlRow): Moved => {

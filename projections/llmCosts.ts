@@ -29,8 +29,13 @@ type CostDay = Sum<typeof llmCostDays>;
 
 const keyOf = (call: CountedCall, day: string): string =>
   JSON.stringify([
-    ...[day, call.tenant_id, call.operation, call.provider],
-    ...[call.model_name, call.billing_type, call.free_tier],
+    day,
+    call.tenant_id,
+    call.operation,
+    call.provider,
+    call.model_name,
+    call.billing_type,
+    call.free_tier,
   ]);
 
 /** Sums of a batch's calls that have a cost of their own. */
@@ -42,8 +47,17 @@ export const costDays = (logged: readonly CountedCall[]): readonly CostDay[] => 
     const key = keyOf(call, day);
     const { tenant_id, operation, provider, model_name, billing_type, free_tier } = call;
     const sum = sums.get(key) ?? {
-      ...{ day, tenant_id, operation, provider, model_name, billing_type, free_tier },
-      ...{ calls: 0, input_tokens: 0, output_tokens: 0, cost_pico: 0n },
+      day,
+      tenant_id,
+      operation,
+      provider,
+      model_name,
+      billing_type,
+      free_tier,
+      calls: 0,
+      input_tokens: 0,
+      output_tokens: 0,
+      cost_pico: 0n,
     };
     sum.calls += 1;
     sum.input_tokens += call.input_tokens;
@@ -431,8 +445,12 @@ export const findLlmCosts =
   async ({ group_by, ...query }: LlmCostsQuery) => {
     const byCall = group_by === 'job_id' || query.job_id !== undefined;
     const filter = [
-      ...[query.tenant_id ?? null, query.operation ?? null, query.provider ?? null, query.job_id ?? null],
-      ...[query.from ?? null, query.to ?? null],
+      query.tenant_id ?? null,
+      query.operation ?? null,
+      query.provider ?? null,
+      query.job_id ?? null,
+      query.from ?? null,
+      query.to ?? null,
     ];
     const rows = await sql.query(
       `select ${group_by} as key, sum(calls)::int8 as calls, sum(input_tokens)::int8 as input_tokens,

@@ -1,4 +1,4 @@
-import { type Exact, noSums, type Projector, type Row, type Sum, sumsOf, textOf } from './engine/table.ts';
+import { type Projector, textOf } from './engine/table.ts';
 import { BOOKS_STREAM, bookedAt } from '../domain/books.ts';
 import type { EntryKind } from '../domain/journal.ts';
 import { negated } from '../domain/kernel/amounts.ts';
@@ -24,7 +24,14 @@ import {
 import { type ProjectedEvent, type ProjectedEventOf, tenantOf } from './engine/ports.ts';
 import { inserting, upserting } from './engine/bulk.ts';
 import { lotsOf, saveLotsOf } from './marginLots.ts';
-import { newParcels, transitOf, type Transit } from './marginRows.ts';
+import {
+  type BookingFlow,
+  type BurnFlow,
+  daySums,
+  newParcels,
+  transitOf,
+  type Transit,
+} from './marginRows.ts';
 import {
   marginBookings,
   marginBooks,
@@ -44,11 +51,6 @@ import {
   type Recognised,
   saveRecognised,
 } from './recognition.ts';
-
-/** What a burn recognised of lots of one currency; micro-USD. */
-type BurnFlow = Row<typeof marginBurns>;
-/** What a sale, refund, gift or clawback moved in one currency. */
-type BookingFlow = Row<typeof marginBookings>;
 
 /** Everything that a batch does, over the lots of its tenants. */
 interface MarginFold {
@@ -128,9 +130,23 @@ const placeOf = ({ opensAt }: MarginFold, event: Posted): Place => {
 };
 
 const nothingAt = (place: Place, currency: string): BookingFlow => ({
-  ...{ ...place, currency, vat_due: 0n, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
-  ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
-  ...{ stale_rate: 0, dispute_fee: 0n, dispute_fee_minor: 0 },
+  ...place,
+  currency,
+  vat_due: 0n,
+  true_up: 0n,
+  booked: 0n,
+  refunded: 0n,
+  sales: 0,
+  refunds: 0,
+  gross_minor: 0,
+  vat_minor: 0,
+  fee_minor: 0,
+  refunded_minor: 0,
+  without_amount: 0,
+  without_rate: 0,
+  stale_rate: 0,
+  dispute_fee: 0n,
+  dispute_fee_minor: 0,
 });
 
 /** Books one row a currency: the booking itself, and its true-ups in any currency. */
@@ -155,7 +171,11 @@ const bookingOf = ({ data }: ProjectedEventOf<'CreditsGranted'>): Booking | null
 const lotOf = (event: ProjectedEventOf<'CreditsGranted'>): Lot => {
   const { grant_id, credits, currency, ...data } = event.data;
   return soldLot({
-    ...{ lot_id: grant_id, position: event.position, credits, currency, booking: bookingOf(event) },
+    lot_id: grant_id,
+    position: event.position,
+    credits,
+    currency,
+    booking: bookingOf(event),
     money: {
       gross: data.gross_amount_minor ?? 0,
       vat: data.vat_amount_minor,
@@ -201,9 +221,12 @@ const refund = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
-    ...{ refunded: after.refunded.net, vat_due: -after.refunded.vat },
-    ...{ refunds: 1, refunded_minor: data.gross_amount_minor },
-    ...{ dispute_fee: cost, dispute_fee_minor: fee },
+    refunded: after.refunded.net,
+    vat_due: -after.refunded.vat,
+    refunds: 1,
+    refunded_minor: data.gross_amount_minor,
+    dispute_fee: cost,
+    dispute_fee_minor: fee,
   };
   book(fold, { own, place, trueUps: after.trueUps });
   return next;
@@ -241,7 +264,10 @@ const addDetails = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, lot.currency),
-    ...{ booked: booked.net, vat_due: booked.vat, vat_minor: vat, fee_minor: fee },
+    booked: booked.net,
+    vat_due: booked.vat,
+    vat_minor: vat,
+    fee_minor: fee,
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -262,7 +288,9 @@ const bookRate = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, lot.currency),
-    ...{ booked: booked.net, refunded: refunded.net, dispute_fee: cost },
+    booked: booked.net,
+    refunded: refunded.net,
+    dispute_fee: cost,
     vat_due: booked.vat - refunded.vat,
     without_rate: data.previous_rate === null ? -1 : 0,
     stale_rate: Number(isStaleRate(data.fx_rate_date, at)) - Number(isStaleRate(data.previous_rate_date, at)),
@@ -286,7 +314,9 @@ const restore = (
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
-    ...{ refunded: refunded.net, vat_due: -refunded.vat, refunded_minor: 0 - data.gross_amount_minor },
+    refunded: refunded.net,
+    vat_due: -refunded.vat,
+    refunded_minor: 0 - data.gross_amount_minor,
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -434,8 +464,12 @@ export const foldMargin = (
   events: readonly ProjectedEvent[],
 ): MarginFold => {
   const fold: MarginFold = {
-    ...{ tenants: new Map(lots), transit: new Map(transit), recognised: nothingRecognised() },
-    ...{ burns: [], bookings: [], opensAt },
+    tenants: new Map(lots),
+    transit: new Map(transit),
+    recognised: nothingRecognised(),
+    burns: [],
+    bookings: [],
+    opensAt,
   };
   for (const event of events) {
     if (event.type === 'MonthCutOff' || event.type === 'MonthReopened') {
@@ -447,41 +481,6 @@ export const foldMargin = (
     fold.tenants.set(tenant, after(fold, event, fold.tenants.get(tenant) ?? NO_LOTS));
   }
   return fold;
-};
-
-const SUMMED = sumsOf(marginDays.columns);
-
-type MarginDay = Sum<typeof marginDays, Exact>;
-type Flow = BurnFlow | BookingFlow;
-
-const newDay = ({ booked_at, currency, position }: Flow): MarginDay => ({
-  ...noSums(marginDays.columns),
-  day: booked_at.slice(0, 10),
-  currency,
-  first_position: position,
-  last_position: position,
-});
-
-const addTo = (day: MarginDay, flow: Flow): void => {
-  if (flow.position < day.first_position) day.first_position = flow.position;
-  if (flow.position > day.last_position) day.last_position = flow.position;
-  const moved: Partial<Readonly<Record<(typeof SUMMED)[number], number | bigint>>> = flow;
-  for (const name of SUMMED) {
-    const added = moved[name];
-    if (added !== undefined && added !== 0 && added !== 0n) day[name] += BigInt(added);
-  }
-};
-
-/** Sums of a batch by day and currency. */
-const daySums = (flows: readonly Flow[]): readonly MarginDay[] => {
-  const days = new Map<string, MarginDay>();
-  for (const flow of flows) {
-    const key = `${flow.booked_at.slice(0, 10)} ${flow.currency}`;
-    const day = days.get(key) ?? newDay(flow);
-    days.set(key, day);
-    addTo(day, flow);
-  }
-  return [...days.values()];
 };
 
 const addBurns = inserting(marginBurns);

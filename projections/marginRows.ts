@@ -1,7 +1,7 @@
 import type { Lot, Parcel } from '../domain/margin.ts';
-import { rowReader, textOf } from './engine/table.ts';
+import { type Exact, noSums, type Row, rowReader, type Sum, sumsOf, textOf } from './engine/table.ts';
 import { only, type ProjectedEvent, type SqlRow, type SqlTx } from './engine/ports.ts';
-import { marginLots, marginTransit } from './marginTables.ts';
+import { marginBookings, marginBurns, marginDays, marginLots, marginTransit } from './marginTables.ts';
 
 const readLot = rowReader(marginLots.columns);
 
@@ -67,8 +67,12 @@ const rowOfParcel = (
   at: { readonly transfer_id: string; readonly part: number },
   { origin, currency, booking, credits, values }: Parcel,
 ) => ({
-  ...{ ...at, origin, currency, credits },
-  ...{ fx_rate: booking?.fx_rate ?? null, price: booking?.price ?? null },
+  ...at,
+  origin,
+  currency,
+  credits,
+  fx_rate: booking?.fx_rate ?? null,
+  price: booking?.price ?? null,
   ...values,
 });
 
@@ -100,4 +104,44 @@ export const transitOf = async (
     parcels.set(id, [...(parcels.get(id) ?? []), parcelOfRow(row)]);
   }
   return parcels;
+};
+
+/** What a burn recognised of lots of one currency; micro-USD. */
+export type BurnFlow = Row<typeof marginBurns>;
+/** What a sale, refund, gift or clawback moved in one currency. */
+export type BookingFlow = Row<typeof marginBookings>;
+
+const SUMMED = sumsOf(marginDays.columns);
+
+type MarginDay = Sum<typeof marginDays, Exact>;
+type Flow = BurnFlow | BookingFlow;
+
+const newDay = ({ booked_at, currency, position }: Flow): MarginDay => ({
+  ...noSums(marginDays.columns),
+  day: booked_at.slice(0, 10),
+  currency,
+  first_position: position,
+  last_position: position,
+});
+
+const addTo = (day: MarginDay, flow: Flow): void => {
+  if (flow.position < day.first_position) day.first_position = flow.position;
+  if (flow.position > day.last_position) day.last_position = flow.position;
+  const moved: Partial<Readonly<Record<(typeof SUMMED)[number], number | bigint>>> = flow;
+  for (const name of SUMMED) {
+    const added = moved[name];
+    if (added !== undefined && added !== 0 && added !== 0n) day[name] += BigInt(added);
+  }
+};
+
+/** Sums of a batch by day and currency. */
+export const daySums = (flows: readonly Flow[]): readonly MarginDay[] => {
+  const days = new Map<string, MarginDay>();
+  for (const flow of flows) {
+    const key = `${flow.booked_at.slice(0, 10)} ${flow.currency}`;
+    const day = days.get(key) ?? newDay(flow);
+    days.set(key, day);
+    addTo(day, flow);
+  }
+  return [...days.values()];
 };

@@ -79,8 +79,13 @@ const CHARGE = (schema: string) => `
 const acceptedRow = ({ data, position }: ProjectedEventOf<'OperationAccepted'>) => ({
   ...data,
   file_bytes: data.file_bytes ?? 0,
-  ...{ ...QUEUED, position, ready_at: data.accepted_at },
-  ...{ credits_charged: null, free_pages: null, balance_after: null, charged_at: null },
+  ...QUEUED,
+  position,
+  ready_at: data.accepted_at,
+  credits_charged: null,
+  free_pages: null,
+  balance_after: null,
+  charged_at: null,
 });
 
 const chargeOf = ({ data }: ProjectedEventOf<'CreditsBurned'>) => ({
@@ -204,23 +209,29 @@ const CHOSEN = `from (
 export const operationsOfTenant = paging(
   { name: 'operations', chosen: CHOSEN },
   (query: OperationsQuery) => [
-    ...[query.tenant_id, query.status ?? null, query.kind ?? null, query.project_id ?? null],
-    ...[query.task_id ?? null, query.accepted_after ?? null],
+    query.tenant_id,
+    query.status ?? null,
+    query.kind ?? null,
+    query.project_id ?? null,
+    query.task_id ?? null,
+    query.accepted_after ?? null,
   ],
   rowReader(
     pick(
       operations.columns,
-      ...([
-        'operation_id',
-        'tenant_id',
-        'project_id',
-        'task_id',
-        'kind',
-        'document_id',
-        'pages',
-        'status',
-      ] as const),
-      ...(['problem_code', 'credits_charged', 'accepted_at', 'started_at', 'finished_at'] as const),
+      'operation_id',
+      'tenant_id',
+      'project_id',
+      'task_id',
+      'kind',
+      'document_id',
+      'pages',
+      'status',
+      'problem_code',
+      'credits_charged',
+      'accepted_at',
+      'started_at',
+      'finished_at',
     ),
   ),
 );

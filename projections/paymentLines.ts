@@ -77,8 +77,12 @@ type MoneyEvent = ProjectedEventOf<
 
 /** What all lines of an event have in common. */
 const placeOf = ({ opensAt }: PaymentFold, event: MoneyEvent, sale_id: string) => ({
-  ...{ position: event.position, line: 0, tenant_id: tenantOf(event), sale_id },
-  ...{ created_at: event.data.created_at, booked_at: bookedAt(event.data.created_at, opensAt) },
+  position: event.position,
+  line: 0,
+  tenant_id: tenantOf(event),
+  sale_id,
+  created_at: event.data.created_at,
+  booked_at: bookedAt(event.data.created_at, opensAt),
 });
 
 const saleLine = (fold: PaymentFold, event: ProjectedEventOf<'CreditsGranted'>): PaymentLine => {
@@ -86,21 +90,25 @@ const saleLine = (fold: PaymentFold, event: ProjectedEventOf<'CreditsGranted'>):
   const gross = data.gross_amount_minor;
   return {
     ...placeOf(fold, event, data.grant_id),
-    ...{
-      grant_id: data.grant_id,
-      kind: 'sale',
-      side: 'sale',
-      credits: data.credits,
-      currency: data.currency,
-    },
+    grant_id: data.grant_id,
+    kind: 'sale',
+    side: 'sale',
+    credits: data.credits,
+    currency: data.currency,
     gross_amount_minor: gross,
     vat_amount_minor: data.vat_amount_minor,
     provider_fee_minor: data.provider_fee_minor,
     net_amount_minor: gross === null ? null : gross - data.vat_amount_minor,
-    ...{ price_list_version: data.price_list_version, fx_rate_to_usd: data.fx_rate_to_usd },
-    ...{ provider: data.provider, provider_txn_id: data.provider_txn_id, invoice_ref: data.invoice_ref },
-    ...{ payout_id: data.payout_id ?? null, occurred_at: data.occurred_at },
-    ...{ tax_rate: data.tax_rate ?? null, tax_country: data.tax_country ?? null, dispute_fee_minor: 0 },
+    price_list_version: data.price_list_version,
+    fx_rate_to_usd: data.fx_rate_to_usd,
+    provider: data.provider,
+    provider_txn_id: data.provider_txn_id,
+    invoice_ref: data.invoice_ref,
+    payout_id: data.payout_id ?? null,
+    occurred_at: data.occurred_at,
+    tax_rate: data.tax_rate ?? null,
+    tax_country: data.tax_country ?? null,
+    dispute_fee_minor: 0,
   };
 };
 
@@ -136,14 +144,18 @@ const returnLine = (
     ...placeOf(fold, event, data.grant_id),
     ...returnOf(event),
     side: 'refund',
-    ...{ credits: signed(data.credits), currency: data.currency },
+    credits: signed(data.credits),
+    currency: data.currency,
     gross_amount_minor: signed(data.gross_amount_minor),
     vat_amount_minor: signed(data.vat_amount_minor),
     provider_fee_minor: signed(data.provider_fee_minor),
     net_amount_minor: signed(data.gross_amount_minor - data.vat_amount_minor),
     price_list_version: lines[0]?.price_list_version ?? null,
     fx_rate_to_usd: lines.at(-1)?.fx_rate_to_usd ?? null,
-    ...{ provider: data.provider, provider_txn_id: data.provider_txn_id, invoice_ref: null, payout_id: null },
+    provider: data.provider,
+    provider_txn_id: data.provider_txn_id,
+    invoice_ref: null,
+    payout_id: null,
     ...taxOf(lines),
     occurred_at: data.occurred_at,
   };
@@ -230,10 +242,17 @@ const addDetails = (fold: PaymentFold, event: ProjectedEventOf<'SaleDetailsAdded
   const corrections = correctionsOf(closed, told, tax).map((sums, line): PaymentLine => ({
     ...sale,
     ...placeOf(fold, event, grant_id),
-    ...{ line, kind: 'correction', side: sums.side, credits: 0, dispute_fee_minor: 0 },
-    ...{ gross_amount_minor: sums.gross, vat_amount_minor: sums.vat, provider_fee_minor: sums.fee },
+    line,
+    kind: 'correction',
+    side: sums.side,
+    credits: 0,
+    dispute_fee_minor: 0,
+    gross_amount_minor: sums.gross,
+    vat_amount_minor: sums.vat,
+    provider_fee_minor: sums.fee,
     net_amount_minor: sums.gross - sums.vat,
-    ...{ tax_rate: sums.tax_rate, tax_country: sums.tax_country },
+    tax_rate: sums.tax_rate,
+    tax_country: sums.tax_country,
   }));
   const known = { invoice_ref: told.invoice_ref, payout_id: told.payout_id };
   const named = (line: PaymentLine): PaymentLine =>
@@ -268,10 +287,24 @@ const addFee = (fold: PaymentFold, event: ProjectedEventOf<'DisputeChanged'>): v
   const { provider, provider_txn_id } = event.data;
   const line: PaymentLine = {
     ...placeOf(fold, event, grant_id),
-    ...{ grant_id: refund_id, kind: 'dispute', side: 'fee', credits: 0, currency, provider, provider_txn_id },
-    ...{ gross_amount_minor: 0, vat_amount_minor: 0, provider_fee_minor: 0, net_amount_minor: 0 },
-    ...{ price_list_version: null, fx_rate_to_usd: null, invoice_ref: null, payout_id: null },
-    ...{ tax_rate: null, tax_country: null, occurred_at: created_at },
+    grant_id: refund_id,
+    kind: 'dispute',
+    side: 'fee',
+    credits: 0,
+    currency,
+    provider,
+    provider_txn_id,
+    gross_amount_minor: 0,
+    vat_amount_minor: 0,
+    provider_fee_minor: 0,
+    net_amount_minor: 0,
+    price_list_version: null,
+    fx_rate_to_usd: null,
+    invoice_ref: null,
+    payout_id: null,
+    tax_rate: null,
+    tax_country: null,
+    occurred_at: created_at,
     dispute_fee_minor: fee_minor - previous_fee_minor,
   };
   keep(fold, [line]);
@@ -355,9 +388,15 @@ export const paymentsProjector: Projector = {
   name: 'payments',
   version: 2,
   eventTypes: [
-    ...(['CreditsGranted', 'SaleDetailsAdded', 'SaleRateBooked', 'CreditsRefunded'] as const),
-    ...(['RefundReversed', 'DisputeChanged', 'MonthCutOff', 'MonthReopened'] as const),
-  ],
+    'CreditsGranted',
+    'SaleDetailsAdded',
+    'SaleRateBooked',
+    'CreditsRefunded',
+    'RefundReversed',
+    'DisputeChanged',
+    'MonthCutOff',
+    'MonthReopened',
+  ] as const,
   tables: [paymentLines, paymentBooks],
   apply: async (tx, { schema, events }) => {
     const [books] = await tx.query(`select opens_at from ${schema}.payment_books`);

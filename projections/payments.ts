@@ -29,8 +29,13 @@ const CHOSEN = `from read.payment_lines
     and ($7::text is null or payout_id = $7)`;
 
 const valuesOf = (asked: PaymentsAsked): readonly SqlValue[] => [
-  ...[asked.from ?? null, asked.to ?? null, asked.tenant_id ?? null],
-  ...[asked.provider ?? null, asked.currency ?? null, asked.kind ?? null, asked.payout_id ?? null],
+  asked.from ?? null,
+  asked.to ?? null,
+  asked.tenant_id ?? null,
+  asked.provider ?? null,
+  asked.currency ?? null,
+  asked.kind ?? null,
+  asked.payout_id ?? null,
 ];
 
 /** Sales, refunds, disputes, reversals and corrections of all tenants, newest first. */
@@ -53,9 +58,14 @@ export const paymentSums = listing(
    ${CHOSEN} group by currency order by currency`,
   valuesOf,
   rowReader({
-    ...{ currency: 'text', payments: 'int8', without_amount: 'int8' },
-    ...{ gross_amount_minor: 'numeric', vat_amount_minor: 'numeric' },
-    ...{ provider_fee_minor: 'numeric', net_amount_minor: 'numeric', dispute_fee_minor: 'numeric' },
+    currency: 'text',
+    payments: 'int8',
+    without_amount: 'int8',
+    gross_amount_minor: 'numeric',
+    vat_amount_minor: 'numeric',
+    provider_fee_minor: 'numeric',
+    net_amount_minor: 'numeric',
+    dispute_fee_minor: 'numeric',
   }),
 );
 
@@ -89,10 +99,18 @@ const OF_ZONE = taxSumsBy(
 );
 
 const readTax = rowReader({
-  ...{ month: 'text', currency: 'text', tax_rate: 'text?', tax_country: 'text?' },
-  ...{ sales: 'int8', refunds: 'int8' },
-  ...{ sales_gross: 'numeric', sales_vat: 'numeric', sales_fee: 'numeric' },
-  ...{ refunds_gross: 'numeric', refunds_vat: 'numeric', refunds_fee: 'numeric' },
+  month: 'text',
+  currency: 'text',
+  tax_rate: 'text?',
+  tax_country: 'text?',
+  sales: 'int8',
+  refunds: 'int8',
+  sales_gross: 'numeric',
+  sales_vat: 'numeric',
+  sales_fee: 'numeric',
+  refunds_gross: 'numeric',
+  refunds_vat: 'numeric',
+  refunds_fee: 'numeric',
 });
 
 /** The time in which anything was booked. */
@@ -180,7 +198,12 @@ export const paymentsExpected = listing(
      and ($5::text is null or payout_id = $5)
    order by position limit $6`,
   ({ provider, from, to, payout_id }: ExpectedPayments, after: bigint, limit: number) => [
-    ...[after, provider, from, to, payout_id, limit],
+    after,
+    provider,
+    from,
+    to,
+    payout_id,
+    limit,
   ],
   bookedOf,
 );

@@ -187,7 +187,14 @@ export const noteUse = (
   const known = uses.get(key);
   const use = known ?? {
     ...NO_USE,
-    ...{ day, tenant_id, project_id, api_key_id: api_key_id ?? '', operation, billing_type, tags_key, tags },
+    day,
+    tenant_id,
+    project_id,
+    api_key_id: api_key_id ?? '',
+    operation,
+    billing_type,
+    tags_key,
+    tags,
     last_position: position,
   };
   if (known === undefined) uses.set(key, use);
@@ -268,8 +275,14 @@ const pageBy = (by: DeferredBy, hasPlace: boolean): string => {
 };
 
 const readDeferred = rowReader({
-  ...{ tenant_id: 'text', lot_id: 'text', currency: 'text', kind: 'text' },
-  ...{ lots: 'numeric', credits: 'numeric', paid: 'numeric', deferred: 'numeric' },
+  tenant_id: 'text',
+  lot_id: 'text',
+  currency: 'text',
+  kind: 'text',
+  lots: 'numeric',
+  credits: 'numeric',
+  paid: 'numeric',
+  deferred: 'numeric',
 });
 
 /** Value that is paid, and the part of it that is not recognised, by what is asked; micro-USD and whole credits. */

@@ -41,8 +41,17 @@ const open = inserting(reviews, { firstStands: true });
 const hold = updating(reviews, 'review_id', 'held_by', 'lease_until');
 const settle = updating(
   reviews,
-  ...(['review_id', 'generation', 'held_by', 'lease_until', 'decided_at'] as const),
-  ...(['decided_by', 'read', 'confirmed', 'corrected', 'absent', 'rejection'] as const),
+  'review_id',
+  'generation',
+  'held_by',
+  'lease_until',
+  'decided_at',
+  'decided_by',
+  'read',
+  'confirmed',
+  'corrected',
+  'absent',
+  'rejection',
 );
 /** One that is opened again is kept as long as what was decided before. */
 const keep = updating(reviews, 'review_id', 'kept_until');
@@ -57,8 +66,16 @@ const openedRows = ({ data, position }: ProjectedEventOf<'OperationSucceeded'>) 
   const kept_until = laterBy(opened_at, UNDECIDED_KEPT_MS);
   return [
     {
-      ...{ review_id: reviewIdOf(operation_id), operation_id, tenant_id, position, opened_at, kept_until },
-      ...{ ...NOBODY, ...UNDECIDED, reasons: review.reasons.join(' '), generation: 1 },
+      review_id: reviewIdOf(operation_id),
+      operation_id,
+      tenant_id,
+      position,
+      opened_at,
+      kept_until,
+      ...NOBODY,
+      ...UNDECIDED,
+      reasons: review.reasons.join(' '),
+      generation: 1,
     },
   ];
 };
@@ -138,12 +155,29 @@ export const reviewsOfTenant = paging(
   rowReader({
     ...pick(
       reviews.columns,
-      ...(['review_id', 'operation_id', 'tenant_id', 'reasons', 'generation', 'opened_at'] as const),
-      ...(['kept_until', 'held_by', 'lease_until', 'decided_at', 'decided_by'] as const),
-      ...(['read', 'confirmed', 'corrected', 'rejection'] as const),
+      'review_id',
+      'operation_id',
+      'tenant_id',
+      'reasons',
+      'generation',
+      'opened_at',
+      'kept_until',
+      'held_by',
+      'lease_until',
+      'decided_at',
+      'decided_by',
+      'read',
+      'confirmed',
+      'corrected',
+      'rejection',
     ),
-    ...{ project_id: 'text', task_id: 'text', document_id: 'text', pages: 'int8' },
-    ...{ file_name: 'text?', erased_at: 'text?', status: 'text' },
+    project_id: 'text',
+    task_id: 'text',
+    document_id: 'text',
+    pages: 'int8',
+    file_name: 'text?',
+    erased_at: 'text?',
+    status: 'text',
   }),
 );
 

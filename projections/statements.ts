@@ -91,9 +91,17 @@ const STATEMENT = `
   order by section, nth, kind, currency`;
 
 const readLine = rowReader({
-  ...{ kind: 'text', booked_at: 'text?', id: 'text?', document: 'int8?' },
-  ...{ project_id: 'text?', api_key_id: 'text?', count: 'int8', pages: 'int8', credits: 'int8' },
-  ...{ currency: 'text?', gross_amount_minor: 'int8?' },
+  kind: 'text',
+  booked_at: 'text?',
+  id: 'text?',
+  document: 'int8?',
+  project_id: 'text?',
+  api_key_id: 'text?',
+  count: 'int8',
+  pages: 'int8',
+  credits: 'int8',
+  currency: 'text?',
+  gross_amount_minor: 'int8?',
 });
 
 interface MonthAsked {
@@ -138,18 +146,26 @@ const ordinalOf = (row: string): string => `
 
 const SHOWN = pick(
   grants.columns,
-  ...([
-    'tenant_id',
-    'position',
-    'grant_id',
-    'kind',
-    'credits',
-    'bonus_credits',
-    'original_grant_id',
-  ] as const),
-  ...(['refund_id', 'currency', 'gross_amount_minor', 'discount_minor'] as const),
-  ...(['discount_code', 'price_list_version', 'fx_rate_to_usd', 'fx_rate_date'] as const),
-  ...(['provider', 'provider_txn_id', 'invoice_ref', 'occurred_at', 'created_at'] as const),
+  'tenant_id',
+  'position',
+  'grant_id',
+  'kind',
+  'credits',
+  'bonus_credits',
+  'original_grant_id',
+  'refund_id',
+  'currency',
+  'gross_amount_minor',
+  'discount_minor',
+  'discount_code',
+  'price_list_version',
+  'fx_rate_to_usd',
+  'fx_rate_date',
+  'provider',
+  'provider_txn_id',
+  'invoice_ref',
+  'occurred_at',
+  'created_at',
 );
 
 const TAX = pick(paymentLines.columns, 'tax_rate', 'tax_country');
@@ -178,11 +194,7 @@ const documented = finding(
    left join read.grants r on r.tenant_id = g.tenant_id and r.grant_id = g.refund_id
    where g.grant_id = $1`,
   (grantId: string) => [grantId],
-  rowReader({
-    ...SHOWN,
-    ...TAXED,
-    ...{ ordinal: 'int8', sale_ordinal: 'int8', refund_ordinal: 'int8' },
-  }),
+  rowReader({ ...SHOWN, ...TAXED, ordinal: 'int8', sale_ordinal: 'int8', refund_ordinal: 'int8' }),
 );
 
 type Documented = NonNullable<Awaited<ReturnType<ReturnType<typeof documented>>>>;
@@ -199,7 +211,10 @@ const corrected = listing(
    where tenant_id = $1 and sale_id = $2 and kind = 'correction' and side = $3 and position > $4
    group by position, booked_at order by position`,
   ({ tenant_id, grant_id, original_grant_id: sale, position }: Documented) => [
-    ...[tenant_id, sale ?? grant_id, sale === null ? 'sale' : 'refund', position],
+    tenant_id,
+    sale ?? grant_id,
+    sale === null ? 'sale' : 'refund',
+    position,
   ],
   rowReader({ position: 'position', booked_at: 'text', ...TAX, vat_amount_minor: 'int8', lines: 'int8' }),
 );

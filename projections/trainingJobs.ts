@@ -60,8 +60,11 @@ const charge = updating(trainingJobs, 'job_id', 'credits_charged');
 
 const createdRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>) => ({
   ...data,
-  ...{ ...QUEUED, position, ready_at: data.created_at },
-  ...{ artifact_id: null, credits_charged: null },
+  ...QUEUED,
+  position,
+  ready_at: data.created_at,
+  artifact_id: null,
+  credits_charged: null,
 });
 
 const documentsOf = ({
@@ -185,13 +188,12 @@ export const jobsOfTenant = paging(
       and ($3::text is null or project_id = $3) and ($4::text is null or task_id = $4)`,
   },
   ({ tenant_id, status, project_id, task_id }: JobsQuery) => [
-    ...[tenant_id, status ?? null],
-    ...[project_id ?? null, task_id ?? null],
+    tenant_id,
+    status ?? null,
+    project_id ?? null,
+    task_id ?? null,
   ],
   rowReader(
-    omit(
-      trainingJobs.columns,
-      ...(['position', 'ready_at', 'expires_at', 'hold_id', 'hold_closed', 'attempt'] as const),
-    ),
+    omit(trainingJobs.columns, 'position', 'ready_at', 'expires_at', 'hold_id', 'hold_closed', 'attempt'),
   ),
 );

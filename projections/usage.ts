@@ -295,9 +295,13 @@ const zonedParts = (periods: readonly LocalPeriod[], includeAdjustments: boolean
   const whole = ranges.filter(({ firstDay, lastDay }) => firstDay <= lastDay);
   const pieces = ranges.flatMap(({ key, pieces: own }) => own.map((piece) => ({ key, ...piece })));
   return [
-    ...[whole.map(({ firstDay }) => firstDay), whole.map(({ lastDay }) => lastDay)],
-    ...[pieces.map(({ from }) => from), pieces.map(({ to }) => to), includeAdjustments],
-    ...[whole.map(({ key }) => key), pieces.map(({ key }) => key)],
+    whole.map(({ firstDay }) => firstDay),
+    whole.map(({ lastDay }) => lastDay),
+    pieces.map(({ from }) => from),
+    pieces.map(({ to }) => to),
+    includeAdjustments,
+    whole.map(({ key }) => key),
+    pieces.map(({ key }) => key),
   ];
 };
 
@@ -423,7 +427,11 @@ const categoriesOf = (moved: readonly Moved[]): readonly CategoryOfDay[] =>
   moved
     .filter(({ kind }) => kind === 'usage')
     .map(({ category, operations, pages, free_pages, credits }) => ({
-      ...{ category, operations, pages, free_pages, credits },
+      category,
+      operations,
+      pages,
+      free_pages,
+      credits,
     }));
 
 const byDay = (moved: readonly Moved[]): ReadonlyMap<string, readonly Moved[]> => {
@@ -454,11 +462,12 @@ const movedParameters = ({ tenant_id, start, end, time_zone }: UsageDaysQuery): 
   const days = from < last ? localDays(time_zone, from, last) : [];
   const later = new Date(Date.parse(last) + 1).toISOString();
   return [
-    ...[tenant_id, `${last.slice(0, 10)}T23:59:59.999Z`, TOGETHER, from],
-    ...[
-      [...days.map(({ day }) => day), LATER],
-      [...days.map((day) => day.from), later],
-    ],
+    tenant_id,
+    `${last.slice(0, 10)}T23:59:59.999Z`,
+    TOGETHER,
+    from,
+    [...days.map(({ day }) => day), LATER],
+    [...days.map((day) => day.from), later],
   ];
 };
 

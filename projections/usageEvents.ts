@@ -324,8 +324,14 @@ const figures = telling(
   from asked`,
   valuesOf,
   rowReader({
-    ...{ succeeded: 'int8', partial: 'int8', failed: 'int8', running: 'int8', pages: 'int8' },
-    ...{ median_ms: 'int8?', p95_ms: 'int8?', counted_from: 'text?' },
+    succeeded: 'int8',
+    partial: 'int8',
+    failed: 'int8',
+    running: 'int8',
+    pages: 'int8',
+    median_ms: 'int8?',
+    p95_ms: 'int8?',
+    counted_from: 'text?',
   }),
 );
 
@@ -350,12 +356,11 @@ const failures = listing(
   (row) => {
     const { id, kind, finished_at, requested_at, problem_code, ...members } = readFailure(row);
     return {
-      ...{ id, operation: kind === 'extraction' ? ('extract' as const) : ('to_markdown' as const) },
-      ...{
-        ...members,
-        problem_code: problem_code ?? 'internal_error',
-        failed_at: finished_at ?? requested_at,
-      },
+      id,
+      operation: kind === 'extraction' ? ('extract' as const) : ('to_markdown' as const),
+      ...members,
+      problem_code: problem_code ?? 'internal_error',
+      failed_at: finished_at ?? requested_at,
     };
   },
 );

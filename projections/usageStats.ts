@@ -162,8 +162,13 @@ const quarterRow = (burn: Burned, tags: CountedTags | null): Quarter => {
 
 const keyOf = (row: Quarter): string =>
   JSON.stringify([
-    ...[row.tenant_id, row.quarter, row.operation, row.project_id],
-    ...[row.task_id, row.api_key_id, row.tags_key],
+    row.tenant_id,
+    row.quarter,
+    row.operation,
+    row.project_id,
+    row.task_id,
+    row.api_key_id,
+    row.tags_key,
   ]);
 
 /** Sums of a batch. */
@@ -297,7 +302,9 @@ const valuesOf = (query: PivotQuery): readonly SqlValue[] => {
     periods.map(({ from }) => quarterOf(from)),
     periods.map(({ to }) => quarterOf(to)),
     periods.map(({ key }) => key),
-    ...[query.project_id ?? null, query.task_id ?? null, query.api_key_id ?? null],
+    query.project_id ?? null,
+    query.task_id ?? null,
+    query.api_key_id ?? null,
     tags === undefined ? null : jsonText(tags),
   ];
 };

@@ -51,8 +51,15 @@ const createdRow = (event: ProjectedEventOf<'WebhookCreated'>): WebhookRow => {
   const { webhook_id, tenant_id, created_at } = event.data;
   return {
     ...settingsOf(event),
-    ...{ webhook_id, tenant_id, position: event.position, created_at, updated_at: created_at },
-    ...{ enabled: true, disabled_reason: null, failing_since: null, removed_at: null },
+    webhook_id,
+    tenant_id,
+    position: event.position,
+    created_at,
+    updated_at: created_at,
+    enabled: true,
+    disabled_reason: null,
+    failing_since: null,
+    removed_at: null,
   };
 };
 
@@ -115,7 +122,11 @@ const applyAttempt = (rows: WebhookRows, { data }: Attempted): void => {
   const attempts = Math.max(row.attempts, attempt);
   rows.putDelivery({
     ...row,
-    ...{ attempts, error, response_status, delivered, last_attempt_at: attempted_at },
+    attempts,
+    error,
+    response_status,
+    delivered,
+    last_attempt_at: attempted_at,
     delivered_at: delivered ? attempted_at : row.delivered_at,
     next_attempt_at: data.next_attempt_at ?? row.next_attempt_at,
   });
@@ -158,12 +169,24 @@ const deliver = (
   const { id: event_id, position, stream: subject } = event;
   const created_at = recordedAt(event);
   rows.putDelivery({
-    ...{ delivery_id: deliveryIdOf(event_id, webhook_id, message.type), webhook_id, tenant_id },
-    ...{ position, turn, event_id, event_type: message.type, subject },
+    delivery_id: deliveryIdOf(event_id, webhook_id, message.type),
+    webhook_id,
+    tenant_id,
+    position,
+    turn,
+    event_id,
+    event_type: message.type,
+    subject,
     body: bodyOf(message, { at: created_at, tenant_id: tenantToldOf(event) }),
-    ...{ delivered: false, attempts: 0, response_status: null, error: null },
-    ...{ created_at, next_attempt_at: created_at, retry_until: triedUntil(created_at) },
-    ...{ last_attempt_at: null, delivered_at: null },
+    delivered: false,
+    attempts: 0,
+    response_status: null,
+    error: null,
+    created_at,
+    next_attempt_at: created_at,
+    retry_until: triedUntil(created_at),
+    last_attempt_at: null,
+    delivered_at: null,
   });
 };
 
@@ -366,7 +389,9 @@ export const webhooksProjector: Projector = {
       await fold(tx, schema, events.slice(from, at));
       const { before, pruned_at, tenant_id = null } = event.data;
       await tx.query(`delete from ${schema}.webhook_deliveries where ${PRUNED}`, [
-        ...[before, pruned_at, tenant_id],
+        before,
+        pruned_at,
+        tenant_id,
       ]);
       from = at + 1;
     }

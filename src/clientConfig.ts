@@ -97,8 +97,11 @@ const paymentsEnvironment = z.object({ ...CLIENT_VARIABLES, ...PAYMENTS_VARIABLE
 export const paymentsConfigFrom = (env: Given): PaymentsConfig => {
   const found = read(paymentsEnvironment, env);
   return {
-    ...{ url: found.QUIRE_URL, key: found.QUIRE_API_KEY, stripeKey: found.STRIPE_SECRET_KEY },
-    ...{ stripeUrl: found.STRIPE_API_URL, webhookSecrets: found.STRIPE_WEBHOOK_SECRET },
+    url: found.QUIRE_URL,
+    key: found.QUIRE_API_KEY,
+    stripeKey: found.STRIPE_SECRET_KEY,
+    stripeUrl: found.STRIPE_API_URL,
+    webhookSecrets: found.STRIPE_WEBHOOK_SECRET,
     lowBalanceSecrets: found.QUIRE_WEBHOOK_SECRET ?? [],
     isLive: found.STRIPE_SECRET_KEY.slice(3).startsWith('live_'),
     automaticTax: found.STRIPE_AUTOMATIC_TAX === 'true',

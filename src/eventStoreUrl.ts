@@ -22,10 +22,19 @@ const TEXT = (value: string): boolean => value !== '';
 
 /** Options of the client, in lower case as it compares them, and what each may be. */
 const OPTIONS: Readonly<Record<string, (value: string) => boolean>> = {
-  ...{ tls: TRUTH, tlsverifycert: TRUTH, throwonappendfailure: TRUTH },
-  ...{ maxdiscoverattempts: WHOLE, defaultdeadline: WHOLE, discoveryinterval: WHOLE, gossiptimeout: WHOLE },
-  ...{ keepaliveinterval: WHOLE, keepalivetimeout: WHOLE },
-  ...{ tlscafile: TEXT, usercertfile: TEXT, userkeyfile: TEXT, connectionname: TEXT },
+  tls: TRUTH,
+  tlsverifycert: TRUTH,
+  throwonappendfailure: TRUTH,
+  maxdiscoverattempts: WHOLE,
+  defaultdeadline: WHOLE,
+  discoveryinterval: WHOLE,
+  gossiptimeout: WHOLE,
+  keepaliveinterval: WHOLE,
+  keepalivetimeout: WHOLE,
+  tlscafile: TEXT,
+  usercertfile: TEXT,
+  userkeyfile: TEXT,
+  connectionname: TEXT,
   nodepreference: (value) => value.toLowerCase() === 'leader',
 };
 

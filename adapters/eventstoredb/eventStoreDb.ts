@@ -329,7 +329,9 @@ export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => 
       const subscribing = { options: subscribed, timeoutMs: readTimeoutMs };
       return counted(store, (client) =>
         subscribeToAll({
-          ...{ ...subscribing, client, onConfirmed: () => reads.succeeded(client) },
+          ...subscribing,
+          client,
+          onConfirmed: () => reads.succeeded(client),
           closing: AbortSignal.any([closing.signal, store.elsewhere.signal]),
         }),
       );

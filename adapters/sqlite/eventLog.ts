@@ -279,8 +279,14 @@ export const groupWriter = (
   const thread = new Worker(new URL('./eventLogThread.js', import.meta.url), { workerData: { path } });
   const ended = new Promise((resolve) => thread.once('exit', resolve));
   const state: Committing = {
-    ...{ thread, ended, waiting: [], inFlight: [], saving: [] },
-    ...{ scheduled: false, closed: false, onDrained: undefined },
+    thread,
+    ended,
+    waiting: [],
+    inFlight: [],
+    saving: [],
+    scheduled: false,
+    closed: false,
+    onDrained: undefined,
   };
   thread.unref();
   thread.on('message', (answer: ThreadAnswer) => {

@@ -146,7 +146,9 @@ const earlierWrite = (file: LogFile, waiting: EncodedAppend, expected: number): 
   const { stream, events } = waiting;
   const rows = file.rows(
     'SELECT id, position FROM events WHERE stream = ? AND revision > ? ORDER BY revision LIMIT ?',
-    ...[stream, expected, events.length],
+    stream,
+    expected,
+    events.length,
   );
   if (!events.every(({ id }, index) => rows[index]?.[0] === id)) return undefined;
   const position = rows[events.length - 1]?.[1] as number;

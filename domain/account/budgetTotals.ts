@@ -122,9 +122,14 @@ export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits
     return budgets.map((one) => (one === before ? now : one));
   }
   const made: BudgetState = {
-    ...{ budget: data, created_at: data.set_at, levels, alerted: [], refused: [] },
+    budget: data,
+    created_at: data.set_at,
+    levels,
+    alerted: [],
+    refused: [],
     ...periodOf(data, data.set_at),
-    ...{ used: NO_CREDITS, held: held() },
+    used: NO_CREDITS,
+    held: held(),
   };
   const width = widthOf(data.scope);
   const at = budgets.findIndex(({ budget }) => widthOf(budget.scope) > width);

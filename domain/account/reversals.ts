@@ -169,9 +169,15 @@ export const tellDispute = (state: AccountState, command: TellDispute): AccountD
   return accept(...back, {
     type: 'DisputeChanged',
     data: {
-      ...{ refund_id, grant_id, provider, provider_txn_id, currency },
-      ...{ status, previous_status: known.status },
-      ...{ fee_minor, previous_fee_minor: known.fee_minor },
+      refund_id,
+      grant_id,
+      provider,
+      provider_txn_id,
+      currency,
+      status,
+      previous_status: known.status,
+      fee_minor,
+      previous_fee_minor: known.fee_minor,
       created_at: meta.now,
     },
   });

@@ -138,8 +138,11 @@ export interface InlineConstruct {
 /** What cannot be cut in two in inline markdown, in the order in which it begins. */
 export function inlineConstructs(markdown: string): readonly InlineConstruct[] {
   const links = linksIn(markdown).map(({ from, labelFrom, label, to }) => ({
-    ...{ kind: 'link' as const, from, to },
-    ...{ innerFrom: labelFrom, innerTo: labelFrom + label.length },
+    kind: 'link' as const,
+    from,
+    to,
+    innerFrom: labelFrom,
+    innerTo: labelFrom + label.length,
   }));
   const spans = codeSpans(markdown).map(({ from, to, code }) => {
     const ticks = (to - from - code.length) / 2;
@@ -147,8 +150,11 @@ export function inlineConstructs(markdown: string): readonly InlineConstruct[] {
   });
   const addresses = [AUTOLINK, MAIL_AUTOLINK].flatMap((pattern) =>
     [...markdown.matchAll(pattern)].map(({ 0: { length }, index }) => ({
-      ...{ kind: 'link' as const, from: index, to: index + length },
-      ...{ innerFrom: index + 1, innerTo: index + length - 1 },
+      kind: 'link' as const,
+      from: index,
+      to: index + length,
+      innerFrom: index + 1,
+      innerTo: index + length - 1,
     })),
   );
   return [...links, ...spans, ...addresses].sort((a, b) => a.from - b.from || b.to - a.to);

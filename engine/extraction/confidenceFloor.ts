@@ -134,14 +134,17 @@ export function seenWarnings(seen: readonly SeenValue[], minConfidence: number):
     const { inexact, page, ...rest } = one;
     if (page === null)
       return {
-        ...{ code: 'not_grounded', path: one.path, value: one.value },
+        code: 'not_grounded',
+        path: one.path,
+        value: one.value,
         message: 'Left out: it was not found in the text of the document.',
       };
     if (inexact !== true || one.confidence < minConfidence)
       return {
         code: 'low_confidence',
         message: `Left out: its confidence is ${one.confidence}, below ${minConfidence}.`,
-        ...{ ...rest, page },
+        ...rest,
+        page,
       };
     const message = `Left out: "${one.text}" is no number that JSON carries exactly: ask for it as a string.`;
     return { code: 'inexact_number', message, ...rest, page };

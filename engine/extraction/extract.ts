@@ -99,7 +99,10 @@ export function readingOf(
   const byRules = rulesFor(fields, { source, totals, pace });
   const isFinal = (field: Field): boolean => factFor(field, source) !== undefined;
   return {
-    ...{ tree, source, totals, pace },
+    tree,
+    source,
+    totals,
+    pace,
     singles: () => (singles ??= scoredSingles(fields, source, { byRules, isFinal, isLate })),
   };
 }
@@ -140,8 +143,13 @@ export function extractFrom(
 /** The value of one part of the schema alone; undefined where the document does not say it. */
 export const valueAt = (node: SchemaNode, { source, singles, pace }: Reading, taught: Taught = {}) =>
   valueOf(node, {
-    ...{ source, singles, taught, pace, cite: () => undefined },
-    ...{ least: MIN_CONFIDENCE, sure: MIN_CONFIDENCE },
+    source,
+    singles,
+    taught,
+    pace,
+    cite: () => undefined,
+    least: MIN_CONFIDENCE,
+    sure: MIN_CONFIDENCE,
   });
 
 interface Fill {

@@ -111,7 +111,10 @@ function chosenOf(whole: OpenedDocument, choice: string, pagesMax: number): Open
   if (numbers.length > pagesMax) return tooManyPages(numbers.length, pagesMax);
   const wanted = new Set(numbers);
   return {
-    ...{ kind: 'open', mimeType, pages: numbers.length, chosen: { numbers, total } },
+    kind: 'open',
+    mimeType,
+    pages: numbers.length,
+    chosen: { numbers, total },
     read: async () => {
       const read = await whole.read(numbers);
       if (read.kind !== 'ok') return read;

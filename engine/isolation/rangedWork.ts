@@ -208,7 +208,11 @@ async function extractedParts(
       if (read?.kind !== 'ok') return read;
       const job = {
         kind: 'extractPart',
-        ...{ packed: read.document.packed, lead, schema, minConfidence, learned },
+        packed: read.document.packed,
+        lead,
+        schema,
+        minConfidence,
+        learned,
       } as const;
       const answer = await runDocumentJob(reading.pool, job, reading.request);
       if (answer.kind !== 'part') return answer;

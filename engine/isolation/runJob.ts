@@ -349,7 +349,10 @@ function rendered(document: Document, form: RenderForm | undefined, isLate: () =
   return {
     kind: 'ok',
     rendition: {
-      ...{ mimeType, warnings, pages, ...texts },
+      mimeType,
+      warnings,
+      pages,
+      ...texts,
       ...(pageContents && { pageContents }),
       ...(form?.proposedSchema === true && { proposedSchema: proposalFor(document, isLate) }),
     },

@@ -123,7 +123,13 @@ function poolOf(asked: Asked, all: readonly Span[]): Pool {
     keys.push(key);
   }
   return {
-    ...{ spans, values, keys, places, numbers, segments, beside },
+    spans,
+    values,
+    keys,
+    places,
+    numbers,
+    segments,
+    beside,
     keyNumbers: Int32Array.from(keys, (key) => numbers.get(key) ?? 0),
     weights: new Map(),
     told: new Float64Array(spans.length),

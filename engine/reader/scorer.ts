@@ -257,7 +257,9 @@ function noteChoices(
         one.field.pointer,
         { ...findingOf(one, choice.candidate), confidence: 0, by: 'reader' },
         {
-          ...{ score: choice.score, confidence: null, outcome: isTaken ? 'taken' : 'lower' },
+          score: choice.score,
+          confidence: null,
+          outcome: isTaken ? 'taken' : 'lower',
           other: isTaken ? asked[owner]?.field.pointer : undefined,
         },
       );

@@ -197,7 +197,15 @@ function labelsOf(
     own: book.labelOf(before),
     before: book.labelOf(before.slice(-BEFORE_WORDS)),
     after: book.labelOf(after),
-    ...{ left, left2, above, above2, below, right, colhead, rowhead, section },
+    left,
+    left2,
+    above,
+    above2,
+    below,
+    right,
+    colhead,
+    rowhead,
+    section,
   };
 }
 

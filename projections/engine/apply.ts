@@ -66,7 +66,9 @@ const applyShares = async (tx: SqlTx, shares: readonly Share[]): Promise<void> =
   await moveCheckpoints(
     tx,
     shares.map(({ slot, to, arrivals, witness }) => ({
-      ...{ generation: slot.generation, to, witness },
+      generation: slot.generation,
+      to,
+      witness,
       applied: arrivals.length,
     })),
   );

@@ -173,8 +173,13 @@ const rebuildSlots = async (
     { batchMax, signal, rounds: 1, onBatch: meter(deps, options, stretch), beforeSwap },
   );
   return slots.map(({ projector: { name }, resumedFrom }, at) => ({
-    ...{ name, version: swaps[at]?.after.version ?? 0, position: swaps[at]?.after.position ?? null },
-    ...{ compared: false, differences: [], ...found.get(name), resumedFrom },
+    name,
+    version: swaps[at]?.after.version ?? 0,
+    position: swaps[at]?.after.position ?? null,
+    compared: false,
+    differences: [],
+    ...found.get(name),
+    resumedFrom,
   }));
 };
 

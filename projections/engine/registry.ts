@@ -155,8 +155,16 @@ export const createGeneration = async (
       ${String(serves)}, ${NOW})`);
   const { name, version } = projector;
   return {
-    ...{ name, version, generation, schema, position: null, state, serves, reason: null },
-    ...{ logId: null, witness: null },
+    name,
+    version,
+    generation,
+    schema,
+    position: null,
+    state,
+    serves,
+    reason: null,
+    logId: null,
+    witness: null,
   };
 };
 

@@ -297,7 +297,16 @@ export const listApiKeys = get(
       ...pageFacts(request.query, found),
       items: found.items.map(
         ({ key_id, prefix, last4, role, name, tags, created_at, expires_at, revoked_at, made_by }) => ({
-          ...{ key_id, prefix, last4, role, name, tags, created_at, expires_at, revoked_at, made_by },
+          key_id,
+          prefix,
+          last4,
+          role,
+          name,
+          tags,
+          created_at,
+          expires_at,
+          revoked_at,
+          made_by,
           erased_at: erased !== null && created_at <= erased ? erased : null,
           last_used_at: keys.lastUsedAt(key_id),
         }),

@@ -94,7 +94,9 @@ const progressOf = async (
     return { documents, pages_done, credits_used };
   }
   const { counts, pages, credits_charged } = (await queries.progressOfBatch(accepted.batch_id)) ?? {
-    ...{ counts: NOTHING, pages: 0, credits_charged: 0 },
+    counts: NOTHING,
+    pages: 0,
+    credits_charged: 0,
   };
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const documents = { ...counts, total, queued: counts.queued + total - known };
@@ -105,10 +107,18 @@ const bodyOf = async (deps: BatchesDeps, state: Known): Promise<BatchBody> => {
   const { accepted, started_at, ended } = state;
   const { batch_id, kind: operation, tenant_id, project_id, task_id, accepted_at, expires_at } = accepted;
   return {
-    ...{ batch_id, operation, tenant_id, project_id, task_id, status: batchStatus(state) },
+    batch_id,
+    operation,
+    tenant_id,
+    project_id,
+    task_id,
+    status: batchStatus(state),
     ...(await progressOf(deps, state)),
     tags: accepted.tags ?? {},
-    ...{ accepted_at, started_at, finished_at: ended?.ended_at ?? null, expires_at },
+    accepted_at,
+    started_at,
+    finished_at: ended?.ended_at ?? null,
+    expires_at,
   };
 };
 
@@ -420,7 +430,10 @@ export const createBatch = post(
         channelPaths: placeOf,
       },
       work: {
-        ...{ tenant_id: request.tenant_id, project_id, task_id, tags: fields.tags },
+        tenant_id: request.tenant_id,
+        project_id,
+        task_id,
+        tags: fields.tags,
         caller: workerOf(request.caller),
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
@@ -487,7 +500,9 @@ export const listBatches = get(
     const shown = found.items.map(
       ({ kind: operation, pages: pages_done, credits_charged: credits_used, ...item }) => ({
         ...item,
-        ...{ operation, pages_done, credits_used },
+        operation,
+        pages_done,
+        credits_used,
       }),
     );
     return { items: shown, ...pageFacts(request.query, found) };

@@ -291,7 +291,10 @@ export const presignUpload = post(
   async ({ body, meta }, deps) => {
     const { tenant_id, project_id, task_id, kind } = body;
     const asked = {
-      ...{ tenant_id, project_id, task_id, kind },
+      tenant_id,
+      project_id,
+      task_id,
+      kind,
       file_name: baseName(body.file_name),
       content_type: body.content_type ?? null,
       bytes: body.bytes ?? null,
@@ -305,7 +308,9 @@ export const presignUpload = post(
       method: 'PUT' as const,
       headers: { ...answer.target.headers },
       file_uri: fileUriOf(document_id),
-      ...{ document_id, dataset_id, expires_at },
+      document_id,
+      dataset_id,
+      expires_at,
     };
   },
 );

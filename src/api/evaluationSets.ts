@@ -193,10 +193,14 @@ export const createEvaluationSet = post(
     if (body.from_decisions != null) await settleReads(reads, request, request.tenant_id);
     const published = await sets.publish(
       {
-        ...{ tenant_id: request.tenant_id, caller: workerOf(caller), signal },
+        tenant_id: request.tenant_id,
+        caller: workerOf(caller),
+        signal,
         correlation_id: meta.correlation_id,
         set_id: body.set_id ?? null,
-        ...{ set_name: body.name, project_id: body.project_id, task_id: body.task_id },
+        set_name: body.name,
+        project_id: body.project_id,
+        task_id: body.task_id,
         examples: referenceOf(body),
         identity: idempotency_key === null ? null : { idempotency_key, fingerprint },
       },

@@ -18,21 +18,20 @@ import { type AnyRequest, KEPT_A_DAY, type RawBody, routesOver } from '../server
 import { workerOf } from '../server/keys.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
-import {
-  checkKnown,
-  creditsOut,
-  instantOut,
-  orAbsent,
-  pageFacts,
-  pageOf,
-  pagingQuery,
-  plainText,
-  tagsIn,
-  tenantIdText,
-} from './schemas/basics.ts';
+import { checkKnown, pageFacts, pageOf, plainText } from './schemas/basics.ts';
 import { ownSight } from './evaluationSets.ts';
 import { BATCH_PROBLEMS, looseChannel } from './work.ts';
-import { CHANNEL_MEMBERS, extractModeIn } from './schemas/workSchemas.ts';
+import {
+  acceptedRun,
+  runBody,
+  runDocument,
+  runItem,
+  runParams,
+  runRequest,
+  runsQuery,
+  runStatus,
+} from './schemas/evaluationSchemas.ts';
+import { CHANNEL_MEMBERS } from './schemas/workSchemas.ts';
 
 /** What routes call for runs. */
 export interface RunCommands {
@@ -73,138 +72,6 @@ const runOf = async (
   return run;
 };
 
-const runRequest = z
-  .strictObject({
-    tenant_id: tenantIdText
-      .optional()
-      .meta({ description: 'For service and admin keys; default: their own.' }),
-    set_id: plainText(1, 128).meta({ description: 'The set to measure with; its latest version is used.' }),
-    config_id: orAbsent(plainText(1, 200)).meta({ description: 'The saved config to measure.' }),
-    artifact_id: orAbsent(plainText(1, 200)).meta({ description: 'The artifact to measure.' }),
-    schema: z
-      .unknown()
-      .optional()
-      .meta({ description: 'The JSON Schema to measure, if neither config nor artifact has one.' }),
-    mode: orAbsent(extractModeIn),
-    tags: tagsIn.optional(),
-  })
-  .meta({ id: 'EvaluationRunRequest' });
-
-const runStatus = z.enum(['queued', 'running', 'cancelling', 'scoring', 'succeeded', 'cancelled']).meta({
-  description: '`scoring`: every document has its outcome, and the results are being compared with the set.',
-});
-
-const shareOut = z.number().min(0).max(1).nullable();
-const figures = {
-  precision: shareOut.meta({
-    description: 'Share of the values read that are right; null: none were read.',
-  }),
-  recall: shareOut.meta({
-    description: 'Share of the values to be read that were read right; null: there are none.',
-  }),
-  f1: shareOut.meta({ description: '2 tp / (2 tp + fp + fn); null: there is nothing to read.' }),
-};
-const counts = {
-  tp: z.int().meta({ description: 'Values that are right.' }),
-  fp: z.int().meta({ description: 'Values that are wrong, or should not be there.' }),
-  fn: z.int().meta({ description: 'Values that are missing, or wrong.' }),
-};
-
-const measured = {
-  config_id: z.string().nullable(),
-  config_version: z.int().nullable(),
-  artifact_id: z.string().nullable(),
-  examples: z
-    .int()
-    .nullable()
-    .meta({ description: 'Number of examples that the artifact learned from; null without an artifact.' }),
-  mode: z.string(),
-  schema_sha256: z.string(),
-};
-
-const runMembers = {
-  run_id: z.string(),
-  batch_id: z.string().meta({ description: 'The batch of the run, with its operations and results.' }),
-  tenant_id: z.string(),
-  set_id: z.string(),
-  set_version: z.int(),
-  ...measured,
-  status: runStatus,
-  documents: z.int(),
-  scored: z
-    .int()
-    .nullable()
-    .meta({ description: 'Documents that were compared; null before the comparison.' }),
-  left_out: z.int().nullable().meta({
-    description: 'Documents that say nothing about quality, because they were not paid for or are gone.',
-  }),
-  ...figures,
-  pages: z.int().nullable(),
-  credits_used: creditsOut
-    .nullable()
-    .meta({ description: 'Cost of its documents; null until the run has ended.' }),
-  accepted_at: instantOut,
-  started_at: instantOut.nullable(),
-  finished_at: instantOut.nullable(),
-  scored_at: instantOut.nullable(),
-};
-const runItem = z.strictObject(runMembers).meta({ id: 'EvaluationRunItem' });
-
-const changeOut = z
-  .number()
-  .nullable()
-  .meta({ description: 'F1 less the F1 of the previous run; null if either is missing.' });
-
-const fileNameOut = z
-  .string()
-  .nullable()
-  .meta({ description: 'null if the file has no name, or it was erased.' });
-
-const runBody = z
-  .strictObject({
-    ...runMembers,
-    schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'The schema that was used.' }),
-    calibration: z.array(z.strictObject({ at_least: z.number(), values: z.int(), right: z.int() })).meta({
-      description:
-        'For each confidence: how many values have at least this confidence, and how many of them are right.',
-    }),
-    per_field: z
-      .array(z.strictObject({ path: z.string(), ...counts, ...figures, change: changeOut }))
-      .meta({ description: '`*` stands for any place in a list, and for names that are not in the schema.' }),
-    per_document: z
-      .array(
-        z.strictObject({
-          document_id: z.string(),
-          file_name: fileNameOut,
-          operation_id: z.string().nullable(),
-          left_out: z.string().nullable().meta({ description: 'Why the document was not compared.' }),
-          ...counts,
-          ...figures,
-          change: changeOut,
-        }),
-      )
-      .meta({ description: 'In the order of the set.' }),
-    previous: z
-      .strictObject({ run_id: z.string(), set_version: z.int(), ...figures, change: changeOut })
-      .nullable()
-      .meta({ description: 'The previous run of this set.' }),
-  })
-  .meta({ id: 'EvaluationRun' });
-
-const acceptedRun = z
-  .strictObject({
-    run_id: z.string(),
-    batch_id: z.string(),
-    set_id: z.string(),
-    set_version: z.int(),
-    status: z.literal('queued'),
-    documents: z.int(),
-    accepted_at: instantOut,
-  })
-  .meta({ id: 'AcceptedEvaluationRun' });
-
-const runParams = z.object({ run_id: plainText(1, 128) });
-
 const NO_CHANNEL = looseChannel({}, { members: CHANNEL_MEMBERS, at: (member) => ['body', member] });
 
 export const createEvaluationRun = post(
@@ -227,7 +94,12 @@ export const createEvaluationRun = post(
     const { schema, mode, artifact_id, config_id, set_id, tags } = request.body;
     const { idempotency_key, fingerprint, caller, signal } = request;
     const fields = {
-      ...{ schema, mode, artifact_id, config_id, allow_partial: true, citations: true },
+      schema,
+      mode,
+      artifact_id,
+      config_id,
+      allow_partial: true,
+      citations: true,
       min_confidence: undefined,
       // What its config leaves to people counts as it was read: nobody is asked.
       review: {},
@@ -235,7 +107,10 @@ export const createEvaluationRun = post(
     const channels = { llm: NO_CHANNEL, ocr: NO_CHANNEL, channelPaths: () => ['body', 'config_id'] };
     const accepted = await deps.runs.accept(
       {
-        ...{ set_id, tenant_id: request.tenant_id, caller: workerOf(caller), tags },
+        set_id,
+        tenant_id: request.tenant_id,
+        caller: workerOf(caller),
+        tags,
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
         opening: { pages: undefined, password: undefined, at: ['body'] },
@@ -250,8 +125,13 @@ export const createEvaluationRun = post(
     const { batch_id, document_ids, accepted_at } = run.accepted;
     const { set_version } = run.evaluated;
     return {
-      ...{ run_id: accepted.run_id, batch_id, set_id, set_version, status: 'queued' as const },
-      ...{ documents: document_ids.length, accepted_at },
+      run_id: accepted.run_id,
+      batch_id,
+      set_id,
+      set_version,
+      status: 'queued' as const,
+      documents: document_ids.length,
+      accepted_at,
     };
   },
 );
@@ -264,7 +144,9 @@ const changeOf = (now: number | null, before: number | null | undefined): number
   now === null || before == null ? null : rounded(now - before);
 
 const countsOf = ({ tp, fp, fn }: Pick<EvaluationRunRow, 'tp' | 'fp' | 'fn'>) => ({
-  ...{ tp: tp ?? 0, fp: fp ?? 0, fn: fn ?? 0 },
+  tp: tp ?? 0,
+  fp: fp ?? 0,
+  fn: fn ?? 0,
 });
 
 /** How many examples an artifact learned from, from the log. */
@@ -280,20 +162,30 @@ const itemOf = async (deps: EvaluationsDeps, row: EvaluationRunRow): Promise<Run
   const { run_id, batch_id, tenant_id, set_id, set_version, scored, left_out, credits_charged } = row;
   const { config_id, config_version, artifact_id, mode, schema_sha256 } = row;
   return {
-    ...{ run_id, batch_id, tenant_id, set_id, set_version, config_id, config_version, artifact_id, mode },
-    ...{ schema_sha256, examples: await examplesOf(deps, artifact_id), documents: row.documents },
-    ...{ status: runStatus.parse(row.status), scored, left_out, ...figuresOf(countsOf(row)) },
-    ...{ pages: row.pages, credits_used: credits_charged, accepted_at: row.accepted_at },
-    ...{ started_at: row.started_at, finished_at: row.finished_at, scored_at: row.scored_at },
+    run_id,
+    batch_id,
+    tenant_id,
+    set_id,
+    set_version,
+    config_id,
+    config_version,
+    artifact_id,
+    mode,
+    schema_sha256,
+    examples: await examplesOf(deps, artifact_id),
+    documents: row.documents,
+    status: runStatus.parse(row.status),
+    scored,
+    left_out,
+    ...figuresOf(countsOf(row)),
+    pages: row.pages,
+    credits_used: credits_charged,
+    accepted_at: row.accepted_at,
+    started_at: row.started_at,
+    finished_at: row.finished_at,
+    scored_at: row.scored_at,
   };
 };
-
-const runsQuery = z.object({
-  tenant_id: tenantIdText,
-  ...pagingQuery,
-  set_id: plainText(1, 128).optional(),
-  status: runStatus.optional(),
-});
 
 export const listEvaluationRuns = get(
   '/v1/evaluations/runs',
@@ -407,51 +299,6 @@ export const getEvaluationRun = get(
     };
   },
 );
-
-const wrongOut = z
-  .strictObject({
-    path: z.string(),
-    at: z
-      .string()
-      .nullable()
-      .meta({ description: 'JSON Pointer into the result; null: the result has nothing there.' }),
-    expected: z
-      .string()
-      .nullable()
-      .meta({ description: 'The correct value as JSON, at most 300 characters; null: none.' }),
-    got: z.string().nullable().meta({ description: 'The value that was read, in the form of `expected`.' }),
-    confidence: z.number().nullable(),
-    page: z.int().nullable().meta({ description: 'Page where it was read.' }),
-    bbox: z
-      .array(z.number())
-      .nullable()
-      .meta({ description: 'Place on the page: left, top, right, bottom, as in citations.' }),
-    text: z
-      .string()
-      .nullable()
-      .meta({ description: 'The text at that place, at most 300 characters; null: nothing was read.' }),
-  })
-  .meta({ id: 'EvaluationWrongValue' });
-
-const runDocument = z
-  .strictObject({
-    run_id: z.string(),
-    document_id: z.string(),
-    file_name: fileNameOut,
-    mime_type: z
-      .string()
-      .nullable()
-      .meta({ description: 'Type of the file; null if the document was erased.' }),
-    operation_id: z.string().nullable(),
-    left_out: z.string().nullable(),
-    ...counts,
-    ...figures,
-    wrong: z
-      .array(wrongOut)
-      .nullable()
-      .meta({ description: 'At most 1,000; null if the document was erased since.' }),
-  })
-  .meta({ id: 'EvaluationRunDocument' });
 
 export const getEvaluationRunDocument = get(
   '/v1/evaluations/runs/{run_id}/documents/{document_id}',

@@ -127,7 +127,7 @@ const rejectionAnswer = ({
   reason,
 }: NonNullable<ReviewState['rejection']>): NonNullable<OperationBody['error']> => {
   const { status, title } = PROBLEMS.review_rejected;
-  return { ...{ code: 'review_rejected', status, title, detail: REJECTED[reason] }, reason };
+  return { code: 'review_rejected', status, title, detail: REJECTED[reason], reason };
 };
 
 const endedAs = ({ status, success }: Known, review: KnownReview | undefined): OperationBody['status'] => {
@@ -157,13 +157,20 @@ export const operationAsItStands = async (deps: OperationsDeps, state: Known): P
   const review = await deps.reviews.ofOperation(state);
   const { unpaid, ...end } = await endOf(deps, state, review);
   return {
-    ...{ operation_id, operation: kind, tenant_id, project_id, task_id, document_id },
+    operation_id,
+    operation: kind,
+    tenant_id,
+    project_id,
+    task_id,
+    document_id,
     tags: accepted.tags ?? {},
     status: unpaid ? 'running' : endedAs(state, review),
     pages: { done: reached?.pages_done ?? 0, total: pages },
     ...end,
     review_id: review?.review_id ?? null,
-    ...{ accepted_at, started_at, finished_at: unpaid ? null : finished_at },
+    accepted_at,
+    started_at,
+    finished_at: unpaid ? null : finished_at,
   };
 };
 
@@ -335,7 +342,8 @@ export const listOperations = get(
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
     const shown = found.items.map(({ kind: operation, credits_charged: credits_used, ...item }) => ({
       ...item,
-      ...{ operation, credits_used },
+      operation,
+      credits_used,
     }));
     return { items: shown, ...pageFacts(request.query, found) };
   },

@@ -240,9 +240,14 @@ const rejectionOf = ({ state: { rejection } }: KnownReview): ReviewBody['rejecti
 
 /** Members of a review whose document is no longer kept. */
 const nothingOf = ({ needed }: KnownReview) => ({
-  ...{ document: null, schema: null, result: null, decision: null },
+  document: null,
+  schema: null,
+  result: null,
+  decision: null,
   reasons: needed.reasons.map((code) => ({ code, path: '' })),
-  ...{ citations: [], warnings: [], validation_errors: [] },
+  citations: [],
+  warnings: [],
+  validation_errors: [],
 });
 
 /**
@@ -258,7 +263,13 @@ const reviewAnswer = async (
   const status = reviews.statusOf(known);
   const shown = status === 'expired' ? undefined : await reviews.show(known);
   const facts = {
-    ...{ review_id, operation_id, tenant_id, project_id, task_id, generation: state.generation, opened_at },
+    review_id,
+    operation_id,
+    tenant_id,
+    project_id,
+    task_id,
+    generation: state.generation,
+    opened_at,
     status: shown === undefined ? 'expired' : status,
     expires_at: reviewKeptUntil(state, opened_at),
     lease: leaseOf(known, clock.now()),

@@ -20,7 +20,7 @@ import {
 } from '../server/pages.ts';
 import { PAGE_HEADERS } from '../server/answers.ts';
 import { openApiDocument } from '../server/openapi.ts';
-import { webhookMessages } from './webhooks.ts';
+import { webhookMessages } from './schemas/webhookMessages.ts';
 import { WIRE_CODES } from '../problemTable.ts';
 import { problem } from '../server/problems.ts';
 

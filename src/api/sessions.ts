@@ -64,7 +64,12 @@ const sessionBody = (
   const { tenant_id, role, via, subject, expires_at, csrf_token } = session;
   return {
     signed_in: true as const,
-    ...{ tenant_id, role, via, subject, expires_at, csrf_token },
+    tenant_id,
+    role,
+    via,
+    subject,
+    expires_at,
+    csrf_token,
     methods: [...methods],
   };
 };

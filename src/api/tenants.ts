@@ -72,7 +72,9 @@ export const listTenants = get(
     const { search, unused_days } = request.query;
     const found = await deps.queries.tenants({
       ...pageIn(request.query),
-      ...{ search, unused_days, now: request.meta.now },
+      search,
+      unused_days,
+      now: request.meta.now,
     });
     return {
       items: found.items.map((row) => ({
@@ -175,9 +177,15 @@ export const transferCredits = post(
     deps.reads.note(to_tenant_id, done.to_position);
     const { transfer_id, credits: moved, created_at } = done.transfer;
     return {
-      ...{ transfer_id, tenant_id, to_tenant_id, credits: moved, reason: done.transfer.reason },
-      ...{ balance_credits: done.balance, to_balance_credits: done.to_balance },
-      ...{ credited: done.credited, created_at },
+      transfer_id,
+      tenant_id,
+      to_tenant_id,
+      credits: moved,
+      reason: done.transfer.reason,
+      balance_credits: done.balance,
+      to_balance_credits: done.to_balance,
+      credited: done.credited,
+      created_at,
     };
   },
 );

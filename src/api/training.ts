@@ -103,7 +103,10 @@ export const createJob = async (
     schema: fields.schema,
     examples: referenceOf(fields),
     max_metric_calls: fields.max_metric_calls ?? null,
-    ...{ optimizer_tier, validation_split, billing_type, seed },
+    optimizer_tier,
+    validation_split,
+    billing_type,
+    seed,
     mode: modeOf(fields),
     llm: modelOf(fields),
   });
@@ -138,9 +141,11 @@ const learned = (success: Existing['success']) =>
   success === null
     ? { baseline_score: null, best_score: null, per_field: [], artifact_id: null, artifact_uri: null }
     : {
-        ...{ baseline_score: success.baseline_score, best_score: success.best_score },
+        baseline_score: success.baseline_score,
+        best_score: success.best_score,
         per_field: [...success.per_field],
-        ...{ artifact_id: success.artifact_id, artifact_uri: artifactUriOf(success.artifact_id) },
+        artifact_id: success.artifact_id,
+        artifact_uri: artifactUriOf(success.artifact_id),
       };
 
 const bodyOf = (state: Existing, credits_charged: number): TrainingJobStatusBody => {
@@ -148,12 +153,19 @@ const bodyOf = (state: Existing, credits_charged: number): TrainingJobStatusBody
   const { status, reached, success, failure, started_at, finished_at } = state;
   const progress = reached?.progress ?? { metric_calls: 0, max_metric_calls };
   return {
-    ...{ job_id, tenant_id, project_id, task_id, status, progress },
+    job_id,
+    tenant_id,
+    project_id,
+    task_id,
+    status,
+    progress,
     ...learned(success),
     credits_charged,
     tags: state.accepted.tags ?? {},
     error: failure && { detail: '', ...failure },
-    ...{ created_at, started_at, finished_at },
+    created_at,
+    started_at,
+    finished_at,
   };
 };
 

@@ -72,7 +72,8 @@ export const runExtraction = async (
   { fields, work }: { readonly fields: ExtractFields; readonly work: WorkRequest },
 ): Promise<ExtractionAnswer> => {
   const later = {
-    ...{ work, endpoint: 'extract' as const },
+    work,
+    endpoint: 'extract' as const,
     begin: (one: WorkRequest) => deps.extract(fields, one),
   };
   // Another status has another schema: that of an operation.

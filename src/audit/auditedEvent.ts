@@ -141,7 +141,7 @@ export const openBooks = () => {
 };
 
 /** What is done with events, by their type. */
-type Handlers<Context extends readonly unknown[]> = {
+export type Handlers<Context extends readonly unknown[]> = {
   readonly [Type in AuditedEvent['type']]?: (event: AuditedEventOf<Type>, ...context: Context) => void;
 };
 

@@ -292,8 +292,13 @@ const cutOff = (books: BooksNow, event: AuditedEventOf<'MonthCutOff'>): void => 
   const figures = figuresOf(books, month, costs);
   books.closings = closing;
   books.lines.push({
-    ...{ place: placeOf(event), closing, month, costs, figures },
-    ...{ isClosed: false, late: undefined },
+    place: placeOf(event),
+    closing,
+    month,
+    costs,
+    figures,
+    isClosed: false,
+    late: undefined,
   });
 };
 
@@ -447,8 +452,13 @@ export const auditBooks = async ({ feed, findings, upTo, isCopy, signal }: Audit
   const hasBooks = await eventsOf(feed, [BOOKS_STREAM], signal).next();
   if (hasBooks.done === true) return;
   const books: BooksNow = {
-    ...{ findings, isCopy, flows: flowsBook(), costs: costsBook(), open: openBooks() },
-    ...{ lines: [], closings: 0 },
+    findings,
+    isCopy,
+    flows: flowsBook(),
+    costs: costsBook(),
+    open: openBooks(),
+    lines: [],
+    closings: 0,
   };
   for await (const event of eventsOf(feed, FIGURED, signal)) {
     if (event.position > upTo) break;

@@ -3,14 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import {
-  balanceRows,
-  grantRows,
-  ledgerRows,
-  llmCostRows,
-  openClaimRows,
-  usageRows,
-} from './expectedMoney.ts';
+import { balanceRows, grantRows, ledgerRows, llmCostRows, openClaimRows } from './expectedMoney.ts';
 import {
   apiKeyRows,
   artifactRows,
@@ -23,12 +16,12 @@ import {
   reviewRows,
   savedConfigRows,
   trainingJobRows,
-  webhookRows,
 } from './expectedRows.ts';
+import { webhookRows } from './expectedWebhooks.ts';
 import { evaluationRows } from './evaluations.ts';
 import { documentRows, usageEventRows } from './expectedDocuments.ts';
 import { paymentRows } from './expectedPayments.ts';
-import { usageStatsRows } from './expectedUsage.ts';
+import { usageRows, usageStatsRows } from './expectedUsage.ts';
 import type { AuditedEvent, Emit, ExpectedModel } from './auditedEvent.ts';
 import { marginRows } from './margin.ts';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';

@@ -119,15 +119,13 @@ export const documentRows: ExpectedModel = {
 };
 
 const NOTHING = {
-  ...{
-    position: -1n,
-    project_id: '',
-    task_id: '',
-    mime_type: '',
-    bytes: 0,
-    pages: 0,
-    sha256: '',
-    source: '',
-  },
+  position: -1n,
+  project_id: '',
+  task_id: '',
+  mime_type: '',
+  bytes: 0,
+  pages: 0,
+  sha256: '',
+  source: '',
   created_at: '',
 };

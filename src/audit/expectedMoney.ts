@@ -7,6 +7,7 @@ import {
   type ExpectedModel,
   type ExpectedRow,
   type ExpectedSum,
+  type Handlers,
   keptRows,
   noneOf,
 } from './auditedEvent.ts';
@@ -18,7 +19,6 @@ import { openClaims, openTransfers } from '../../projections/openClaims.ts';
 import { ledger, ledgerBlocks } from '../../projections/ledger.ts';
 import { atScale, parseDecimal } from '../../domain/kernel/amounts.ts';
 import { freeOperations, llmCostDays, llmCosts, modelPrices } from '../../projections/llmCosts.ts';
-import { usageDays, usageDocuments } from '../../projections/usage.ts';
 
 type BalanceRow = ExpectedSum<typeof balances>;
 
@@ -37,9 +37,6 @@ const newRow = (tenant_id: string, at: string): BalanceRow => ({
   last_used_at: null,
 });
 
-/** Facts of sales and disputes that became known later: they move no credits. */
-const FACTS: ReadonlySet<string> = new Set(['SaleDetailsAdded', 'SaleRateBooked', 'DisputeChanged']);
-
 /** Totals of all tenants by event; also what balances at a moment are made of. */
 export const balanceTotals = (emit: Emit = () => undefined) => {
   const rows = keptRows<typeof balances, BalanceRow>(balances, emit);
@@ -54,7 +51,8 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
     row.purchased_credits += credits;
     row.grants_count += 1n;
   };
-  const move = byType<[BalanceRow]>({
+  // Whatever else an account's stream holds (budgets, facts of sales that became known later) moves no credits.
+  const moves: Handlers<[BalanceRow]> = {
     AccountOpened: (_, row) => void (row.plan = 'free'),
     PlanSet: ({ data }, row) => void (row.plan = data.plan),
     CreditsGranted: ({ data }, row) => grant(row, BigInt(data.credits)),
@@ -75,12 +73,13 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
       row.last_used_at = data.created_at;
       close(row, data.hold_id);
     },
-  });
+  };
+  const move = byType<[BalanceRow]>(moves);
   return {
     rows: rows.values,
     apply: (event: AuditedEvent): void => {
       const tenant = accountOf(event.stream);
-      if (tenant === undefined || FACTS.has(event.type)) return;
+      if (tenant === undefined || !Object.hasOwn(moves, event.type)) return;
       const row = rows.at(tenant, () => newRow(tenant, timeOf(event)));
       row.last_activity_at = timeOf(event);
       move(event, row);
@@ -338,7 +337,9 @@ const usageInLedger = (event: Burned): readonly Posting[] => {
   const paid = data.pages - data.free_pages;
   const shared = {
     ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: 0 - data.credits }),
-    ...{ ...data, tags: data.tags ?? null, free_pages: 0 },
+    ...data,
+    tags: data.tags ?? null,
+    free_pages: 0,
   };
   const free = {
     ...shared,
@@ -374,8 +375,15 @@ export const ledgerRows: ExpectedModel = {
         row.operation ?? '',
       ];
       const count = blocks.at(`${tenant_id} ${block} ${kind} ${operation}`, () => ({
-        ...{ tenant_id, block: BigInt(block), kind, operation, rows: 0n },
-        ...{ first_ordinal: place, last_ordinal: place, first_created_at: at, last_created_at: at },
+        tenant_id,
+        block: BigInt(block),
+        kind,
+        operation,
+        rows: 0n,
+        first_ordinal: place,
+        last_ordinal: place,
+        first_created_at: at,
+        last_created_at: at,
       }));
       count.rows += 1n;
       count.last_ordinal = place;
@@ -483,80 +491,5 @@ export const llmCostRows: ExpectedModel = {
       },
     });
     return { apply, finish: days.emitAll };
-  },
-};
-
-type Movement = AuditedEventOf<'CreditsBurned' | 'CreditsAdjusted'> | Sent | Received;
-
-/** In the place of a dimension that a movement does not have. */
-const NONE = 'none';
-
-const dimensionsOf = ({ type, stream, data }: Movement) => {
-  const place = { day: data.created_at.slice(0, 10), tenant_id: accountOf(stream) ?? '' };
-  if (type === 'CreditsAdjusted') {
-    const words = { kind: 'admin_adjustment', operation: 'admin_adjustment', category: 'adjustment' };
-    return { ...place, ...words, extraction_mode: NONE, billing_type: NONE, task_id: NONE };
-  }
-  if (type !== 'CreditsBurned') {
-    const words = { kind: 'transfer', operation: 'transfer', category: 'adjustment' };
-    return { ...place, ...words, extraction_mode: NONE, billing_type: NONE, task_id: NONE };
-  }
-  const { operation, category, extraction_mode, billing_type, task_id } = data;
-  const words = { kind: 'usage', operation, category, extraction_mode: extraction_mode ?? NONE };
-  return { ...place, ...words, billing_type, task_id };
-};
-
-type Day = ExpectedSum<typeof usageDays>;
-
-/** Consumption by day and dimensions, and by document. */
-export const usageRows: ExpectedModel = {
-  name: 'usage',
-  tables: [usageDays, usageDocuments],
-  start: (emit) => {
-    const days = keptRows<typeof usageDays, Day>(usageDays, emit);
-    const documents = keptRows<typeof usageDocuments, ExpectedSum<typeof usageDocuments>>(
-      usageDocuments,
-      emit,
-    );
-    const dayOf = (event: Movement): Day => {
-      const dimensions = dimensionsOf(event);
-      const fresh = () => ({ ...dimensions, ...noSums(usageDays.columns) });
-      const day = days.at(JSON.stringify(Object.values(dimensions)), fresh);
-      day.operations += 1n;
-      return day;
-    };
-    const useDocument = ({ stream, position, data }: AuditedEventOf<'CreditsBurned'>): void => {
-      const { document_id, task_id, pages, credits, created_at: last_used_at } = data;
-      if (document_id === null) return;
-      const tenant_id = accountOf(stream) ?? '';
-      const before = documents.get(`${tenant_id} ${document_id}`) ?? noSums(usageDocuments.columns);
-      documents.set(`${tenant_id} ${document_id}`, {
-        tenant_id,
-        document_id,
-        task_id,
-        last_used_at,
-        last_position: position,
-        operations: before.operations + 1n,
-        pages: before.pages + BigInt(pages),
-        credits: before.credits + BigInt(credits),
-      });
-    };
-    const apply = byType({
-      // A gift counts below zero: it is no consumption.
-      CreditsAdjusted: (event) => void (dayOf(event).credits -= BigInt(event.data.credits)),
-      CreditsTransferredOut: (event) => void (dayOf(event).credits += BigInt(event.data.credits)),
-      CreditsTransferredIn: (event) => void (dayOf(event).credits -= BigInt(event.data.credits)),
-      CreditsBurned: (event) => {
-        const [day, { data }] = [dayOf(event), event];
-        day.pages += BigInt(data.pages);
-        day.free_pages += BigInt(data.free_pages);
-        day.credits += BigInt(data.credits);
-        useDocument(event);
-      },
-    });
-    const finish = (): void => {
-      for (const rows of [days, documents]) rows.emitAll();
-    };
-    return { apply, finish };
   },
 };

@@ -26,8 +26,15 @@ interface Draft {
 }
 
 const NO_SUMS = {
-  ...{ gross_amount_minor: 0, vat_amount_minor: 0, provider_fee_minor: 0, net_amount_minor: 0 },
-  ...{ tax_rate: null, tax_country: null, fx_rate_to_usd: null, invoice_ref: null, payout_id: null },
+  gross_amount_minor: 0,
+  vat_amount_minor: 0,
+  provider_fee_minor: 0,
+  net_amount_minor: 0,
+  tax_rate: null,
+  tax_country: null,
+  fx_rate_to_usd: null,
+  invoice_ref: null,
+  payout_id: null,
 };
 
 /** What is known of a sale, and its lines. */
@@ -38,9 +45,15 @@ interface SaleBook {
 
 const rowOf = ({ head, hasGross, sums: [gross, vat, fee], tax, rate, invoice, payout }: Draft): Line => ({
   ...head,
-  ...{ gross_amount_minor: hasGross ? gross : null, vat_amount_minor: vat, provider_fee_minor: fee },
+  gross_amount_minor: hasGross ? gross : null,
+  vat_amount_minor: vat,
+  provider_fee_minor: fee,
   net_amount_minor: hasGross ? gross - vat : null,
-  ...{ tax_rate: tax[0], tax_country: tax[1], fx_rate_to_usd: rate, invoice_ref: invoice, payout_id: payout },
+  tax_rate: tax[0],
+  tax_country: tax[1],
+  fx_rate_to_usd: rate,
+  invoice_ref: invoice,
+  payout_id: payout,
 });
 
 const isSame = (a: Tax, b: Tax): boolean => a[0] === b[0] && a[1] === b[1];
@@ -75,7 +88,10 @@ const saidBy = ({ data }: AuditedEventOf<'CreditsGranted'>): Said => ({
 
 const takenFrom = ({ drafts, tax }: SaleBook): Said => ({
   list: drafts[0]?.head.price_list_version ?? null,
-  ...{ tax, rate: drafts.at(-1)?.rate ?? null, invoice: null, payout: null },
+  tax,
+  rate: drafts.at(-1)?.rate ?? null,
+  invoice: null,
+  payout: null,
 });
 
 const draftOf = (event: Money, sale: SaleBook, booked_at: string): Draft => {
@@ -85,11 +101,22 @@ const draftOf = (event: Money, sale: SaleBook, booked_at: string): Draft => {
   const { list, ...said } = event.type === 'CreditsGranted' ? saidBy(event) : takenFrom(sale);
   return {
     head: {
-      ...{ tenant_id: accountOf(stream) ?? '', position, line: 0, grant_id: idOf(event) },
-      ...{ kind: kindOf(event), side: SIDES[type], sale_id: data.grant_id, credits: times(data.credits) },
+      tenant_id: accountOf(stream) ?? '',
+      position,
+      line: 0,
+      grant_id: idOf(event),
+      kind: kindOf(event),
+      side: SIDES[type],
+      sale_id: data.grant_id,
+      credits: times(data.credits),
       dispute_fee_minor: event.type === 'CreditsRefunded' ? (event.data.dispute?.fee_minor ?? 0) : 0,
-      ...{ currency: data.currency, provider: data.provider, provider_txn_id: data.provider_txn_id },
-      ...{ price_list_version: list, occurred_at: data.occurred_at, created_at: data.created_at, booked_at },
+      currency: data.currency,
+      provider: data.provider,
+      provider_txn_id: data.provider_txn_id,
+      price_list_version: list,
+      occurred_at: data.occurred_at,
+      created_at: data.created_at,
+      booked_at,
     },
     hasGross: data.gross_amount_minor !== null,
     sums: [times(data.gross_amount_minor ?? 0), times(data.vat_amount_minor), times(data.provider_fee_minor)],
@@ -147,11 +174,19 @@ const addFacts = (
     sale.drafts.push({
       ...first,
       head: {
-        ...{ ...first.head, position: event.position, line, kind: 'correction', side, credits: 0 },
+        ...first.head,
+        position: event.position,
+        line,
+        kind: 'correction',
+        side,
+        credits: 0,
         dispute_fee_minor: 0,
-        ...{ created_at, booked_at: bookedAt(created_at) },
+        created_at,
+        booked_at: bookedAt(created_at),
       },
-      ...{ hasGross: true, sums, tax },
+      hasGross: true,
+      sums,
+      tax,
     });
   sale.tax = now;
   for (const draft of sale.drafts.filter(({ head }) => head.side === 'sale')) {
@@ -162,10 +197,22 @@ const addFacts = (
 
 /** The fee of a dispute that became known after it. */
 const feeLine = ({ stream, position, data }: AuditedEventOf<'DisputeChanged'>, booked_at: string): Line => ({
-  ...{ ...NO_SUMS, tenant_id: accountOf(stream) ?? '', position, line: 0, grant_id: data.refund_id },
-  ...{ kind: 'dispute', side: 'fee', sale_id: data.grant_id, credits: 0, price_list_version: null },
-  ...{ currency: data.currency, provider: data.provider, provider_txn_id: data.provider_txn_id },
-  ...{ occurred_at: data.created_at, created_at: data.created_at, booked_at },
+  ...NO_SUMS,
+  tenant_id: accountOf(stream) ?? '',
+  position,
+  line: 0,
+  grant_id: data.refund_id,
+  kind: 'dispute',
+  side: 'fee',
+  sale_id: data.grant_id,
+  credits: 0,
+  price_list_version: null,
+  currency: data.currency,
+  provider: data.provider,
+  provider_txn_id: data.provider_txn_id,
+  occurred_at: data.created_at,
+  created_at: data.created_at,
+  booked_at,
   dispute_fee_minor: data.fee_minor - data.previous_fee_minor,
 });
 

@@ -84,8 +84,13 @@ export const newMarginBook = (transit: MarginBook['transit']): MarginBook => ({
 
 export const noWorth = (): Worth => ({ net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n });
 const noMoves = (): Moves => ({
-  ...{ trueUps: new Map(), used: new Map(), vatDue: new Map(), touched: new Set() },
-  ...{ refunded: 0n, booked: 0n, cost: 0n },
+  trueUps: new Map(),
+  used: new Map(),
+  vatDue: new Map(),
+  touched: new Set(),
+  refunded: 0n,
+  booked: 0n,
+  cost: 0n,
 });
 const leftOf = ({ credits, gone }: BookedLot): bigint => credits - gone;
 
@@ -335,26 +340,42 @@ const saleLot = (data: Of<'CreditsGranted'>, position: bigint): BookedLot => {
   const price = data.price_per_1000_credits;
   const worth = worthAt({ rate, price, digits: minorUnitDigits(data.currency) ?? 2 });
   return {
-    ...{ id: data.grant_id, from: data.grant_id, position, currency: data.currency, rate, worth },
+    id: data.grant_id,
+    from: data.grant_id,
+    position,
+    currency: data.currency,
+    rate,
+    worth,
     kind: rate === null ? 'unpriced' : 'priced',
     price: rate === null ? null : price,
-    ...{ credits: BigInt(data.credits), gone: 0n, value: worth(coinsOf(data)), shown: noWorth() },
-    ...{ ever: BigInt(data.credits), paid: coinsOf(data), back: NO_COINS, disputed: 0n },
+    credits: BigInt(data.credits),
+    gone: 0n,
+    value: worth(coinsOf(data)),
+    shown: noWorth(),
+    ever: BigInt(data.credits),
+    paid: coinsOf(data),
+    back: NO_COINS,
+    disputed: 0n,
   };
 };
 
 const giftLot = (data: Of<'CreditsAdjusted'>, position: bigint): BookedLot => ({
-  ...{
-    id: data.adjustment_id,
-    from: data.adjustment_id,
-    position,
-    kind: 'gift',
-    currency: '',
-    rate: null,
-    price: null,
-  },
-  ...{ worth: noWorth, credits: BigInt(data.credits), gone: 0n, value: noWorth(), shown: noWorth() },
-  ...{ ever: BigInt(data.credits), paid: NO_COINS, back: NO_COINS, disputed: 0n },
+  id: data.adjustment_id,
+  from: data.adjustment_id,
+  position,
+  kind: 'gift',
+  currency: '',
+  rate: null,
+  price: null,
+  worth: noWorth,
+  credits: BigInt(data.credits),
+  gone: 0n,
+  value: noWorth(),
+  shown: noWorth(),
+  ever: BigInt(data.credits),
+  paid: NO_COINS,
+  back: NO_COINS,
+  disputed: 0n,
 });
 
 type Learnt = Extract<AnyEvent, { type: 'SaleDetailsAdded' | 'SaleRateBooked' }>;
@@ -409,16 +430,18 @@ const unpack = (
   for (const [n, parcel] of (book.transit.get(id) ?? []).entries()) {
     const own = book.lots.find((one) => one.id === parcel.from);
     const lot: BookedLot = own ?? {
-      ...{
-        ...parcel,
-        id: `${id}:${String(n).padStart(6, '0')}`,
-        position,
-        credits: 0n,
-        value: noWorth(),
-        gone: 0n,
-        shown: noWorth(),
-      },
-      ...{ worth: noWorth, ever: parcel.credits, paid: NO_COINS, back: NO_COINS, disputed: 0n },
+      ...parcel,
+      id: `${id}:${String(n).padStart(6, '0')}`,
+      position,
+      credits: 0n,
+      value: noWorth(),
+      gone: 0n,
+      shown: noWorth(),
+      worth: noWorth,
+      ever: parcel.credits,
+      paid: NO_COINS,
+      back: NO_COINS,
+      disputed: 0n,
     };
     if (own === undefined) book.lots.push(lot);
     moves.touched.add(lot);

@@ -76,8 +76,11 @@ const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBoo
   const coins = [data.gross_amount_minor ?? 0, data.vat_amount_minor, data.provider_fee_minor] as const;
   const [gross, vat, fee] = [BigInt(coins[0]), BigInt(coins[1]), BigInt(coins[2])];
   const own = {
-    ...{ booked: lot?.worth([gross, vat, fee]).net ?? 0n, sales: 1n },
-    ...{ gross_minor: gross, vat_minor: vat, fee_minor: fee },
+    booked: lot?.worth([gross, vat, fee]).net ?? 0n,
+    sales: 1n,
+    gross_minor: gross,
+    vat_minor: vat,
+    fee_minor: fee,
     without_amount: data.gross_amount_minor === null ? 1n : 0n,
     without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1n : 0n,
     stale_rate: data.gross_amount_minor === null ? 0n : staleAt(data.fx_rate_date, data.occurred_at),
@@ -118,10 +121,23 @@ export const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves)
 };
 
 const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow<typeof marginLots> => ({
-  ...{ tenant_id, lot_id: lot.id, origin: lot.from, position: lot.position, currency: lot.currency },
-  ...{ fx_rate: lot.rate, price: lot.price, credits: lot.credits, used: lot.gone, ...lot.value },
-  ...{ issued: lot.ever, paid_gross: lot.paid[0], paid_vat: lot.paid[1], paid_fee: lot.paid[2] },
-  ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
+  tenant_id,
+  lot_id: lot.id,
+  origin: lot.from,
+  position: lot.position,
+  currency: lot.currency,
+  fx_rate: lot.rate,
+  price: lot.price,
+  credits: lot.credits,
+  used: lot.gone,
+  ...lot.value,
+  issued: lot.ever,
+  paid_gross: lot.paid[0],
+  paid_vat: lot.paid[1],
+  paid_fee: lot.paid[2],
+  refunded_gross: lot.back[0],
+  refunded_vat: lot.back[1],
+  refunded_fee: lot.back[2],
   disputed_fee: lot.disputed,
 });
 
@@ -158,32 +174,48 @@ const emitStand = (
       emit(marginTransit, parcelRow({ transfer_id, part }, parcel));
 };
 
+/** Sums by day of booking and currency. */
+const marginDayRows = (emit: Emit) => {
+  const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
+  const addToDay = (
+    { position, currency, booked_at }: { position: bigint; currency: string; booked_at: string },
+    sums: Partial<Burn & Booking>,
+  ): void => {
+    const day = booked_at.slice(0, 10);
+    const row = days.at(`${day} ${currency}`, () => ({
+      ...noSums(marginDays.columns),
+      day,
+      currency,
+      first_position: position,
+      last_position: position,
+    }));
+    row.last_position = position;
+    for (const name of SUMMED) row[name] += sums[name] ?? 0n;
+  };
+  return { addToDay, emitAll: days.emitAll };
+};
+
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */
 export const marginRows: ExpectedModel = {
   name: 'margin',
   tables: [
-    ...[marginLots, marginDeficits, marginTransit, marginBurns, marginBookings, marginDays, marginBooks],
-    ...[marginLotDays, marginUses],
+    marginLots,
+    marginDeficits,
+    marginTransit,
+    marginBurns,
+    marginBookings,
+    marginDays,
+    marginBooks,
+    marginLotDays,
+    marginUses,
   ],
   start: (emit) => {
     const books = new Map<string, MarginBook>();
     const transit: MarginBook['transit'] = new Map();
     const open = openBooks();
     const recognised = recognition(emit);
-    const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
+    const { addToDay, emitAll } = marginDayRows(emit);
 
-    const addToDay = (
-      { position, currency, booked_at }: { position: bigint; currency: string; booked_at: string },
-      sums: Partial<Burn & Booking>,
-    ): void => {
-      const day = booked_at.slice(0, 10);
-      const row = days.at(`${day} ${currency}`, () => ({
-        ...noSums(marginDays.columns),
-        ...{ day, currency, first_position: position, last_position: position },
-      }));
-      row.last_position = position;
-      for (const name of SUMMED) row[name] += sums[name] ?? 0n;
-    };
     const enter = (event: AuditedEvent, { tenant, book, moves, booked_at }: Entered): void => {
       if (!('created_at' in event.data)) return;
       const { created_at } = event.data;
@@ -221,7 +253,7 @@ export const marginRows: ExpectedModel = {
       emitStand(emit, { books, transit });
       const opens_at = open.opensAt();
       if (opens_at !== undefined) emit(marginBooks, { stream: 'books', opens_at });
-      days.emitAll();
+      emitAll();
       recognised.emitAll();
     };
     return { apply, finish };

@@ -35,6 +35,18 @@ const NO_STAND: ReturnType<typeof standOf> = { credits: 0n, paid: 0n, deferred: 
 const lotDayRows = (emit: Emit) =>
   keptRows<typeof marginLotDays, ExpectedSum<typeof marginLotDays>>(marginLotDays, emit);
 
+/** The row of a lot and a day, which begins with nothing. */
+const rowOfDay = (
+  lotDays: ReturnType<typeof lotDayRows>,
+  of: {
+    readonly tenant_id: string;
+    readonly lot_id: string;
+    readonly day: string;
+    readonly currency: string;
+  },
+) =>
+  lotDays.at(`${of.tenant_id} ${of.lot_id} ${of.day}`, () => ({ ...noSums(marginLotDays.columns), ...of }));
+
 /** What left a tenant is the other's, as lots that begin then. */
 const parcelNotes =
   (lotDays: ReturnType<typeof lotDayRows>) =>
@@ -45,10 +57,7 @@ const parcelNotes =
     const sign = isLeaving ? 1n : -1n;
     for (const [n, { currency, credits, value }] of parcels.entries()) {
       const lot_id = `${event.data.transfer_id}:${String(n).padStart(6, '0')}`;
-      const row = lotDays.at(`${tenant_id} ${lot_id} ${day}`, () => ({
-        ...noSums(marginLotDays.columns),
-        ...{ tenant_id, lot_id, day, currency },
-      }));
+      const row = rowOfDay(lotDays, { tenant_id, lot_id, day, currency });
       row.lots += sign;
       row.credits += sign * credits;
       row.paid += sign * value.net;
@@ -65,10 +74,7 @@ export const recognition = (emit: Emit) => {
     const isTransfer = type === 'CreditsTransferredOut' || type === 'CreditsTransferredIn';
     let atOnce = [...moves.trueUps.values()].reduce((sum, net) => sum + net, 0n);
     for (const lot of book.lots.filter((one) => moves.touched.has(one))) {
-      const row = lotDays.at(`${tenant_id} ${lot.id} ${day}`, () => ({
-        ...noSums(marginLotDays.columns),
-        ...{ tenant_id, lot_id: lot.id, day, currency: lot.currency },
-      }));
+      const row = rowOfDay(lotDays, { tenant_id, lot_id: lot.id, day, currency: lot.currency });
       const [before, now] = [stands.get(lot) ?? NO_STAND, standOf(lot)];
       if (before === NO_STAND) row.lots += 1n;
       row.credits += now.credits - before.credits;
@@ -90,7 +96,14 @@ export const recognition = (emit: Emit) => {
     const key = [day, tenant_id, project_id, api_key_id, operation, billing_type, tags_key];
     const row = uses.at(JSON.stringify(key), () => ({
       ...noSums(marginUses.columns),
-      ...{ day, tenant_id, project_id, api_key_id, operation, billing_type, tags_key, tags },
+      day,
+      tenant_id,
+      project_id,
+      api_key_id,
+      operation,
+      billing_type,
+      tags_key,
+      tags,
       last_position: position,
     }));
     row.last_position = position;

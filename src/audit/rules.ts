@@ -513,8 +513,10 @@ export const refund = (event: Refunded, books: Books, book: AccountBook): void =
     message: `Refund ${data.refund_id} was made twice.`,
   });
   of.refunds.set(data.refund_id, {
-    ...{ credits: data.credits, gross: data.gross_amount_minor },
-    ...{ vat: data.vat_amount_minor, fee: data.provider_fee_minor },
+    credits: data.credits,
+    gross: data.gross_amount_minor,
+    vat: data.vat_amount_minor,
+    fee: data.provider_fee_minor,
     dispute: data.dispute,
   });
   for (const [sum, member, word] of LIMITS) {

@@ -164,9 +164,13 @@ const operationEnded = (seen: SeenBatch, event: EndEvent): void => {
 /** Batches: documents begun once and in order, none after a cancellation, and an end that says what became of them. */
 export const batchesCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
   const seen: SeenBatch = {
-    ...{ findings, touch },
-    ...{ batches: new Map(), operations: new Map(), works: new Map() },
-    ...{ ended: compactSet(), never: compactSet() },
+    findings,
+    touch,
+    batches: new Map(),
+    operations: new Map(),
+    works: new Map(),
+    ended: compactSet(),
+    never: compactSet(),
   };
   const end = (event: EndEvent): void => operationEnded(seen, event);
   return byType({

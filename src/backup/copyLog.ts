@@ -238,7 +238,11 @@ const seal = async (copy: LogCopy, copied: Copying): Promise<void> => {
   const last = (await ownEventsIn(target)).seals.at(-1)?.seal;
   const made_at = clock.now();
   const sealed: SealEvent['data']['seal'] = {
-    ...{ seal_version: 2, made_at, position: position.toString(), events, log_digest },
+    seal_version: 2,
+    made_at,
+    position: position.toString(),
+    events,
+    log_digest,
     previous: last === undefined ? null : digestOfSeal(last),
   };
   const data: SealEvent = { type: 'LogSealed', data: { seal: sealed, object: null } };

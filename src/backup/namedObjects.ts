@@ -71,7 +71,11 @@ const isThere = async (
   findings.checked('objects');
   if (found !== sha256)
     findings.add({
-      ...{ check: 'objects', stream, key, expected: sha256, found },
+      check: 'objects',
+      stream,
+      key,
+      expected: sha256,
+      found,
       message: `The object ${key} is not the one that the log names: it was changed.`,
     });
   return true;

@@ -94,8 +94,14 @@ const rowOf = ({
   created_at,
   expires_at,
 }: KeyListed) => [
-  ...[key_id, role, tenant_id, `${prefix}…${last4}`, state],
-  ...[created_at, expires_at ?? '', name ?? ''],
+  key_id,
+  role,
+  tenant_id,
+  `${prefix}…${last4}`,
+  state,
+  created_at,
+  expires_at ?? '',
+  name ?? '',
 ];
 
 const list = async (

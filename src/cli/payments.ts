@@ -129,24 +129,33 @@ const findingRow = ({ finding, line, payment }: PayoutFinding): readonly string[
 ];
 
 const FINDING_COLUMNS = [
-  ...['FINDING', 'ROW', 'PAYMENT', 'TENANT', 'FILE', 'FEE', 'PAYOUT'],
-  ...['BOOKS', 'FEE', 'PAYOUT'],
+  'FINDING',
+  'ROW',
+  'PAYMENT',
+  'TENANT',
+  'FILE',
+  'FEE',
+  'PAYOUT',
+  'BOOKS',
+  'FEE',
+  'PAYOUT',
 ];
 
 const totalsText = ({ totals, not_compared }: Summary): string => {
   const rows = totals.map((sum) => [
     sum.currency,
-    ...[
-      String(sum.rows),
-      moneyText(sum.file_amount_minor, sum.currency),
-      moneyText(sum.file_fee_minor, sum.currency),
-    ],
+    String(sum.rows),
+    moneyText(sum.file_amount_minor, sum.currency),
+    moneyText(sum.file_fee_minor, sum.currency),
     String(sum.payments),
-    ...[moneyText(sum.booked_amount_minor, sum.currency), moneyText(sum.booked_fee_minor, sum.currency)],
+    moneyText(sum.booked_amount_minor, sum.currency),
+    moneyText(sum.booked_fee_minor, sum.currency),
   ]);
   const others = not_compared.map(({ type, currency, rows: count, amount_minor, fee_minor }) => [
-    ...[type === '' ? '-' : type, String(count)],
-    ...[moneyText(amount_minor, currency), moneyText(fee_minor, currency)],
+    type === '' ? '-' : type,
+    String(count),
+    moneyText(amount_minor, currency),
+    moneyText(fee_minor, currency),
   ]);
   return [
     rows.length === 0 ? '' : table(['', 'ROWS', 'FILE', 'FEES', 'PAYMENTS', 'BOOKS', 'FEES'], rows),

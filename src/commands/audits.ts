@@ -233,8 +233,16 @@ export const audits = ({ run, objects, clock, tell, onError }: AuditsDeps) => {
       if (running !== undefined) return { kind: 'runs_already', record: running.record };
       const now = clock.now();
       const record: AuditRecord = {
-        ...{ audit_id: clock.newId('aud'), status: 'running', ...options, ...NOTHING_READ },
-        ...{ started_at: now, started_by, updated_at: now, finished_at: null, report: null, error: null },
+        audit_id: clock.newId('aud'),
+        status: 'running',
+        ...options,
+        ...NOTHING_READ,
+        started_at: now,
+        started_by,
+        updated_at: now,
+        finished_at: null,
+        report: null,
+        error: null,
       };
       const one = { record, cancel: new AbortController(), isStopping: false, saved: Promise.resolve() };
       running = one;

@@ -132,8 +132,14 @@ const channelFacts = ({ provider_model, api_base, max_tokens, temperature }: Sub
 export const subjectSha256 = (of: Subject): string =>
   sha256(
     canonicalJson([
-      ...[of.schema, of.mode, of.artifact_id, of.min_confidence ?? null, of.models_for ?? null],
-      ...[of.require_grounding ?? false, channelFacts(of.llm), channelFacts(of.ocr)],
+      of.schema,
+      of.mode,
+      of.artifact_id,
+      of.min_confidence ?? null,
+      of.models_for ?? null,
+      of.require_grounding ?? false,
+      channelFacts(of.llm),
+      channelFacts(of.ocr),
     ] as Json),
   );
 
@@ -143,10 +149,12 @@ const evaluatedIn = async (
   task: ExtractTask,
   { set_id, set_version, keepSchema }: NonNullable<BatchRequest['evaluates']>,
 ) => ({
-  ...{ set_id, set_version },
+  set_id,
+  set_version,
   config_id: task.config?.config_id ?? null,
   config_version: task.config?.version ?? null,
-  ...{ artifact_id: task.artifact_id, mode: task.mode },
+  artifact_id: task.artifact_id,
+  mode: task.mode,
   schema_sha256: await keepSchema(batch_id, task.schema as JsonObject),
   subject_sha256: subjectSha256(task),
 });
@@ -180,10 +188,19 @@ const written = async (
   const input_sha256 = await batchInputs(deps).put({ id: batch_id, tenant_id }, kept, secret);
   const meta = metaOf(deps, caller, correlation_id);
   const data = {
-    ...{ batch_id, tenant_id, project_id, task_id, kind: task.kind, document_ids: [...document_ids] },
+    batch_id,
+    tenant_id,
+    project_id,
+    task_id,
+    kind: task.kind,
+    document_ids: [...document_ids],
     ...(request.evaluates && { evaluated: await evaluatedIn(batch_id, task, request.evaluates) }),
-    ...{ input_sha256, fingerprint: request.idempotency?.fingerprint ?? '', correlation_id },
-    ...{ api_key_id: caller.key_id, api_key_role: caller.role, expires_at: laterBy(meta.now, DAY_MS) },
+    input_sha256,
+    fingerprint: request.idempotency?.fingerprint ?? '',
+    correlation_id,
+    api_key_id: caller.key_id,
+    api_key_role: caller.role,
+    expires_at: laterBy(meta.now, DAY_MS),
     ...withTags(tags),
   };
   const name = { batch_id, tenant_id };
@@ -212,7 +229,10 @@ const withoutPlace = async (
   batch_id: string,
 ): Promise<WorkProblem | undefined> => {
   const outcome = await takePlace(deps, {
-    ...{ tenant_id, thing: 'batches', name: batch_id, max: OPEN_BATCHES_MAX },
+    tenant_id,
+    thing: 'batches',
+    name: batch_id,
+    max: OPEN_BATCHES_MAX,
     meta: () => metaOf(deps, caller, correlation_id),
     isOver: (name, takenAt) => isOver(deps, { tenant_id, batch_id: name }, takenAt),
     earlier: () => deps.openOf(tenant_id),

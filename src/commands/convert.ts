@@ -28,7 +28,11 @@ import { pageAnswers } from './extract.ts';
 import { modelProblem, parseProblem, type WorkProblem } from './workProblem.ts';
 
 const cellAnswer = ({ text, box, row, column, rowSpan, columnSpan }: TableCell): JsonObject => ({
-  ...{ text, row, column, row_span: rowSpan, column_span: columnSpan },
+  text,
+  row,
+  column,
+  row_span: rowSpan,
+  column_span: columnSpan,
   bbox: box,
 });
 

@@ -173,7 +173,13 @@ export const recordEnd = (
   end: WorkEndFact['end'],
 ): Promise<void> =>
   facts.record({
-    ...{ kind: 'work_end', operation, operation_id, tenant_id, pages, correlation_id, end },
+    kind: 'work_end',
+    operation,
+    operation_id,
+    tenant_id,
+    pages,
+    correlation_id,
+    end,
     ended_at: clock.now(),
     actor: { key_id: caller.key_id, role: caller.role },
   });
@@ -200,7 +206,14 @@ export const doWork = async (deps: DoWorkDeps, work: NewWork): Promise<WorkDone 
     const { signal } = request;
     const { onCall, made } = calls;
     const done = await plan.run({
-      ...{ operation_id: bill.operation_id, document_id, kept, models, signal, onCall, long, keeping },
+      operation_id: bill.operation_id,
+      document_id,
+      kept,
+      models,
+      signal,
+      onCall,
+      long,
+      keeping,
       keyUse: () => ownKeyUse(models, made),
       elapsedMs: stopwatch(),
     });
@@ -407,7 +420,10 @@ const heldFor = async (
   if (models.kind === 'problem') return models;
   const { operation_id, document_id, hold_id } = ids;
   const named = workOf(request, plan, {
-    ...{ operation_id, document_id, pages: file.pages, billing_type: models.billing_type },
+    operation_id,
+    document_id,
+    pages: file.pages,
+    billing_type: models.billing_type,
   });
   const known = { ...named, kept, models, mime_type: file.mimeType, document_pages: file.total };
   if (ids.paid != null) {
@@ -457,9 +473,16 @@ const deliverNew = async (deps: DeliverDeps, named: Named): Promise<Delivered | 
   const { status, body } = done;
   const { idempotency } = named.request;
   const stored: StoredResult = {
-    ...{ operation_id: held.bill.operation_id, pages: held.bill.pages, document_id: held.document_id },
-    ...{ usage_id: named.ids.usage_id, hold_id: held.hold_id, fingerprint: idempotency?.fingerprint ?? '' },
-    ...{ stored_at: deps.clock.now(), status, duration_ms: elapsedMs(), body },
+    operation_id: held.bill.operation_id,
+    pages: held.bill.pages,
+    document_id: held.document_id,
+    usage_id: named.ids.usage_id,
+    hold_id: held.hold_id,
+    fingerprint: idempotency?.fingerprint ?? '',
+    stored_at: deps.clock.now(),
+    status,
+    duration_ms: elapsedMs(),
+    body,
   };
   const digest = idempotency === null ? undefined : await keep(deps, held, stored);
   return finish(deps, held, { stored, digest });

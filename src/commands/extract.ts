@@ -171,7 +171,10 @@ const extracted = (
   if (llm !== null || ocr !== null) {
     const asked = { ...work, shownPages: request.shown_pages, shownText: request.shown_text };
     const models = {
-      ...{ llm, ocr, onCall: task.onCall, learned: promptIn(request) },
+      llm,
+      ocr,
+      onCall: task.onCall,
+      learned: promptIn(request),
       modelsFor: request.models_for,
     };
     return deps.modelWork.extract(asked, models, keptWork(task));

@@ -29,7 +29,11 @@ type Published = Pick<Subject, 'artifact_id' | 'llm' | 'ocr'> &
 
 /** An artifact that is deployed: requests by it alone. */
 export const deployedSubject = (artifact_id: string): Published => ({
-  ...{ artifact_id, schema: null, mode: null, llm: {}, ocr: {} },
+  artifact_id,
+  schema: null,
+  mode: null,
+  llm: {},
+  ocr: {},
 });
 
 /** As a request by it would be done: field by field, then its artifact, then the defaults. */
@@ -45,7 +49,13 @@ const subjectOf = async (
   if (schema === undefined)
     return workProblem('missing_schema', 'A gate measures a schema: publish the config with one.');
   return {
-    ...{ schema, artifact_id, llm, ocr, min_confidence, models_for, require_grounding },
+    schema,
+    artifact_id,
+    llm,
+    ocr,
+    min_confidence,
+    models_for,
+    require_grounding,
     mode: published.mode ?? trained?.file.mode ?? 'standard',
   };
 };
@@ -105,7 +115,9 @@ const belowLeast = async (
   if (f1 >= least) return undefined;
   const now = await fieldsOf(deps, run);
   return notPassed(`F1 is ${String(f1)} and has to be at least ${String(least)}.`, {
-    ...{ run_id: run.run_id, f1, required_f1: least },
+    run_id: run.run_id,
+    f1,
+    required_f1: least,
     fields: fallenFields(now, () => least, now.keys()),
   });
 };
@@ -128,7 +140,9 @@ const worseThan = async (
   if (f1 >= required_f1) return undefined;
   const [now, then] = [await fieldsOf(deps, run), await fieldsOf(deps, before)];
   return notPassed(`F1 is ${String(f1)}; it was ${String(required_f1)} in ${beforeId}.`, {
-    ...{ run_id: run.run_id, f1, required_f1 },
+    run_id: run.run_id,
+    f1,
+    required_f1,
     fields: fallenFields(now, (path) => then.get(path), then.keys()),
   });
 };

@@ -268,7 +268,10 @@ const formerWork = async (
   const first = await stateOf(idOf(0));
   if (first.requested === null) return undefined;
   const { id: work_id, state } = await namedWork({
-    ...{ idOf, stateOf, keptMs: KEPT_MS, now: clock.now() },
+    idOf,
+    stateOf,
+    keptMs: KEPT_MS,
+    now: clock.now(),
     read: (one) => ({ since: usageEnd(one)?.at ?? null, isClosed: one.end?.happened === 'Failed' }),
   });
   return state.requested === null ? undefined : { work_id, usage: state };

@@ -127,7 +127,11 @@ const show = ({ schema, doubts, answer, decision }: Standing): Uint8Array => {
   >;
   const members = {
     document: { document_id, file_name, mime_type, pages },
-    ...{ reasons: doubts, schema, result: decision?.result ?? result, citations, warnings },
+    reasons: doubts,
+    schema,
+    result: decision?.result ?? result,
+    citations,
+    warnings,
     validation_errors: validation_errors ?? [],
   };
   if (decision === null) return bytesOf(members).subarray(1);

@@ -90,7 +90,10 @@ export const reviewOf = async (
     return undefined;
   const review_id = reviewIdOf(accepted.operation_id);
   return {
-    ...{ review_id, accepted, needed: success.review, result_sha256: success.result_sha256 },
+    review_id,
+    accepted,
+    needed: success.review,
+    result_sha256: success.result_sha256,
     opened_at: success.succeeded_at,
     state: await reviewStreams(store).stateOf(review_id),
   };
@@ -179,7 +182,10 @@ interface Refusal {
 type Done = Outcome<ReviewKind>;
 
 const commandOf = ({ review_id, accepted, opened_at }: KnownReview, meta: CommandMeta) => ({
-  ...{ review_id, operation_id: accepted.operation_id, tenant_id: accepted.tenant_id, opened_at },
+  review_id,
+  operation_id: accepted.operation_id,
+  tenant_id: accepted.tenant_id,
+  opened_at,
   by: meta.actor.key_id,
 });
 
@@ -211,7 +217,10 @@ const decided = async (
       meta: decidedNow(deps, meta),
       data: {
         ...commandOf(known, meta),
-        ...{ generation, decision_sha256, schema_sha256, document_id: accepted.document_id },
+        generation,
+        decision_sha256,
+        schema_sha256,
+        document_id: accepted.document_id,
         document_sha256: accepted.file_sha256 ?? '',
         before_sha256: state.decision?.decision_sha256 ?? known.result_sha256,
         ...counts,

@@ -378,17 +378,25 @@ const disputeCommand = (
     type: 'RefundCredits',
     meta,
     data: {
-      ...{ tenant_id, refund_id: clock.newId('dsp'), provider, provider_txn_id },
-      ...{ original_provider: provider, original_provider_txn_id },
-      ...{ credits: null, currency: null, gross_amount_minor: body.gross_amount_minor ?? null },
-      ...{ vat_amount_minor: null, provider_fee_minor: 0 },
+      tenant_id,
+      refund_id: clock.newId('dsp'),
+      provider,
+      provider_txn_id,
+      original_provider: provider,
+      original_provider_txn_id,
+      credits: null,
+      currency: null,
+      gross_amount_minor: body.gross_amount_minor ?? null,
+      vat_amount_minor: null,
+      provider_fee_minor: 0,
       dispute: { status: body.status, fee_minor: body.fee_minor ?? 0 },
       fingerprint: digestOf('dispute', {
         provider: provider.toLowerCase(),
         provider_txn_id,
         original_provider_txn_id,
       }),
-      ...{ reason: null, occurred_at: meta.now },
+      reason: null,
+      occurred_at: meta.now,
     },
   };
 };
@@ -432,8 +440,13 @@ export const recordDispute =
     const told: AccountCommand = {
       type: 'TellDispute',
       data: {
-        ...{ tenant_id, provider, provider_txn_id, status, gross_amount_minor },
-        ...{ fee_minor: fee_minor ?? 0, reversal_id: deps.clock.newId('rev') },
+        tenant_id,
+        provider,
+        provider_txn_id,
+        status,
+        gross_amount_minor,
+        fee_minor: fee_minor ?? 0,
+        reversal_id: deps.clock.newId('rev'),
       },
       meta: derivedMeta(meta, `dispute ${meta.now}`),
     };

@@ -388,14 +388,20 @@ const priceOf = async (
   const billing_type = request.llm.api_key === null ? 'full_service' : 'byok';
   const { optimizer_tier, max_metric_calls } = request;
   const price = priceTraining(terms, {
-    ...{ billing_type, optimizer_tier, max_metric_calls },
+    billing_type,
+    optimizer_tier,
+    max_metric_calls,
     total_examples: job.taken_for?.examples ?? 0,
   });
   const isBilled = request.caller.role === 'tenant';
   const credits = isBilled ? price.credits : NO_CREDITS;
   const priced = { job_id, billing_type, billing_config_version, credits } as const;
   return {
-    ...{ ...priced, ...job, tenant_id: request.tenant_id, isBilled, hold_id: holdIdOf(priced, job) },
+    ...priced,
+    ...job,
+    tenant_id: request.tenant_id,
+    isBilled,
+    hold_id: holdIdOf(priced, job),
     max_metric_calls: price.max_metric_calls,
   };
 };
@@ -466,12 +472,17 @@ const enqueue = async (
   const meta = newMeta();
   const data = {
     ...price,
-    ...{ project_id, task_id, name, optimizer_tier, mode },
+    project_id,
+    task_id,
+    name,
+    optimizer_tier,
+    mode,
     fingerprint: identity?.fingerprint ?? '',
     hold_id: isBilled ? hold_id : null,
     api_key_id: caller.key_id,
     ...withTags(request.tags),
-    ...{ created_at: meta.now, expires_at: laterBy(meta.now, JOB_LIFETIME_MS) },
+    created_at: meta.now,
+    expires_at: laterBy(meta.now, JOB_LIFETIME_MS),
   };
   const outcome = await deps.jobs.handle(price, { type: 'Accept', data, meta });
   if (outcome.kind !== 'rejected') return queued(deps, outcome, newMeta());

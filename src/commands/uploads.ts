@@ -172,7 +172,10 @@ const presignedAs = async (
   };
   const { content_type, bytes } = upload;
   const target = await targets.presign({
-    ...{ document_id, content_type, bytes, bytes_max: bytesMax },
+    document_id,
+    content_type,
+    bytes,
+    bytes_max: bytesMax,
     key: uploadKeyOf(document_id),
     signed_at: meta.now,
     expires_seconds: UPLOAD_SECONDS,

@@ -329,7 +329,10 @@ const create = async (
 ): Promise<Outcome<WebhookKind> | WorkProblem> => {
   const { tenant_id, webhook_id: name } = data;
   const place = await takePlace(deps, {
-    ...{ tenant_id, thing: 'webhooks', name, max: WEBHOOKS_MAX },
+    tenant_id,
+    thing: 'webhooks',
+    name,
+    max: WEBHOOKS_MAX,
     meta: () => ({ ...meta, now: deps.clock.now() }),
     isOver: isOver(deps, tenant_id, meta),
     earlier: () => deps.idsOfTenant(tenant_id),

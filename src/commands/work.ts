@@ -149,10 +149,17 @@ const holdOf = async (
   if ('code' in price) return price;
   const { terms, ...priced } = price;
   return {
-    ...{ tenant_id, operation_id, operation, pages, category: categoryOf(operation) },
-    ...{ extraction_mode: ratedMode(operation, mode), free_pages_allowance: terms.free_pages },
+    tenant_id,
+    operation_id,
+    operation,
+    pages,
+    category: categoryOf(operation),
+    extraction_mode: ratedMode(operation, mode),
+    free_pages_allowance: terms.free_pages,
     ...priced,
-    ...{ project_id, task_id, api_key_id: work.caller.key_id },
+    project_id,
+    task_id,
+    api_key_id: work.caller.key_id,
     ...(fingerprint !== undefined && { fingerprint }),
     ...(tags !== undefined && { tags }),
     ttlMs: terms.hold_ttl_seconds * 1000,

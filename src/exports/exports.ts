@@ -84,15 +84,16 @@ const daysOf = (month: string): readonly [string, string] => {
 };
 
 const JOURNAL_COLUMNS = [
-  ...[
-    column('booked_on'),
-    column('tenant_id'),
-    column('kind'),
-    column('stream'),
-    column('position', 'whole'),
-  ],
-  ...[column('reference'), column('account'), column('account_name')],
-  ...[sum('debit_usd', 'usd'), sum('credit_usd', 'usd')],
+  column('booked_on'),
+  column('tenant_id'),
+  column('kind'),
+  column('stream'),
+  column('position', 'whole'),
+  column('reference'),
+  column('account'),
+  column('account_name'),
+  sum('debit_usd', 'usd'),
+  sum('credit_usd', 'usd'),
 ];
 
 async function* journalPages(sql: SqlTx, { month, settings }: Asked): AsyncGenerator<readonly ExportRow[]> {
@@ -100,8 +101,16 @@ async function* journalPages(sql: SqlTx, { month, settings }: Asked): AsyncGener
   for await (const entries of entryPages(journalEntries(sql), { from, to, limit: PAGE_ROWS }))
     yield entries.flatMap((entry) =>
       linesOf(pairsOf(settings, entry)).map(({ code, name, debit, credit }) => [
-        ...[entry.day, entry.tenant_id, entry.kind, entry.stream, String(entry.position)],
-        ...[entry.provider_txn_id, code, name, usd(debit), usd(credit)],
+        entry.day,
+        entry.tenant_id,
+        entry.kind,
+        entry.stream,
+        String(entry.position),
+        entry.provider_txn_id,
+        code,
+        name,
+        usd(debit),
+        usd(credit),
       ]),
     );
 }
@@ -125,14 +134,12 @@ const PAYMENT_FACTS = [
   'fx_rate_to_usd',
 ] as const;
 const PAYMENT_SUMS = [
-  ...([
-    'credits',
-    'gross_amount_minor',
-    'vat_amount_minor',
-    'provider_fee_minor',
-    'net_amount_minor',
-  ] as const),
-];
+  'credits',
+  'gross_amount_minor',
+  'vat_amount_minor',
+  'provider_fee_minor',
+  'net_amount_minor',
+] as const;
 
 const PAYMENT_COLUMNS = [
   ...[...PAYMENT_TEXTS, ...PAYMENT_FACTS].map((name) => column(name)),
@@ -228,8 +235,13 @@ async function* focusPages(sql: SqlTx, { month }: Asked): AsyncGenerator<readonl
   const walked: Walked = {
     chosen: 'select * from read.margin_uses where day between $1 and $2',
     key: {
-      ...{ day: 'text', tenant_id: 'text', project_id: 'text', api_key_id: 'text' },
-      ...{ operation: 'text', billing_type: 'text', tags_key: 'text' },
+      day: 'text',
+      tenant_id: 'text',
+      project_id: 'text',
+      api_key_id: 'text',
+      operation: 'text',
+      billing_type: 'text',
+      tags_key: 'text',
     },
   };
   for await (const rows of walk(sql, walked, daysOf(month)))
@@ -237,10 +249,19 @@ async function* focusPages(sql: SqlTx, { month }: Asked): AsyncGenerator<readonl
 }
 
 const STATEMENT_COLUMNS = [
-  ...[column('tenant_id'), column('kind'), column('booked_at'), column('id')],
-  ...[column('project_id'), column('api_key_id'), column('currency')],
-  ...[sum('opening_credits', 'whole'), sum('credits', 'whole'), sum('closing_credits', 'whole')],
-  ...[sum('pages', 'whole'), sum('gross_amount_minor', 'whole'), column('tags')],
+  column('tenant_id'),
+  column('kind'),
+  column('booked_at'),
+  column('id'),
+  column('project_id'),
+  column('api_key_id'),
+  column('currency'),
+  sum('opening_credits', 'whole'),
+  sum('credits', 'whole'),
+  sum('closing_credits', 'whole'),
+  sum('pages', 'whole'),
+  sum('gross_amount_minor', 'whole'),
+  column('tags'),
 ];
 
 /** A tenant's statement: its balances, then what moved them. Nothing where nothing was ever posted. */
@@ -254,8 +275,18 @@ const statementRows = (
   return [
     [tenant_id, 'balance', null, null, null, null, null, String(opening), null, closing, null, null, null],
     ...lines.map((line) => [
-      ...[tenant_id, line.kind, line.booked_at, line.id, line.project_id, line.api_key_id, line.currency],
-      ...[null, String(line.credits), null, String(line.pages), textOf(line.gross_amount_minor)],
+      tenant_id,
+      line.kind,
+      line.booked_at,
+      line.id,
+      line.project_id,
+      line.api_key_id,
+      line.currency,
+      null,
+      String(line.credits),
+      null,
+      String(line.pages),
+      textOf(line.gross_amount_minor),
       line.tags === undefined ? null : JSON.stringify(line.tags),
     ]),
   ];

@@ -73,8 +73,13 @@ const plain = (value: unknown): unknown => {
 
 const lineOf = ({ id, stream, revision, position, type, data, metadata }: RecordedEvent): string =>
   `${JSON.stringify({
-    ...{ id, stream, revision: revision.toString(), position: position.toString(), type },
-    ...{ data: plain(data), metadata: plain(metadata) },
+    id,
+    stream,
+    revision: revision.toString(),
+    position: position.toString(),
+    type,
+    data: plain(data),
+    metadata: plain(metadata),
   })}\n`;
 
 /** Events that make something a tenant's, with the member that names it. Others may name what callers chose. */
@@ -234,7 +239,8 @@ const WORK_OBJECTS = [
 
 /** Whose objects an export copies. */
 export const EXPORTED_FOLDERS: readonly string[] = [
-  ...[UPLOADS_PREFIX, ARTIFACTS_PREFIX],
+  UPLOADS_PREFIX,
+  ARTIFACTS_PREFIX,
   ...WORK_OBJECTS.map(([folder]) => folder),
 ];
 

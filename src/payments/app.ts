@@ -122,9 +122,14 @@ const checkMode = ({ livemode }: StripeEvent, { isLive }: PaymentsDeps): void =>
 
 /** Refusals of the service that end by themselves: the other side sends again. */
 const PASSING = [
-  ...(['rate_limited', 'request_in_progress', 'invalid_api_key', 'admin_required'] as const),
-  ...(['original_grant_not_found', 'refund_not_found', 'insufficient_balance'] as const),
-];
+  'rate_limited',
+  'request_in_progress',
+  'invalid_api_key',
+  'admin_required',
+  'original_grant_not_found',
+  'refund_not_found',
+  'insufficient_balance',
+] as const;
 
 /** Whether it needs a person: sent again as it is, it would be refused again. */
 const needsPerson = (error: unknown): boolean => {

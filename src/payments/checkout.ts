@@ -112,7 +112,10 @@ export const checkoutPage = async (
   const { success_url, cancel_url, coupon } = asked;
   const session = await sides.stripe.checkout.sessions.create(
     {
-      ...{ mode: 'payment', line_items: linesOf(asked, priced), success_url, cancel_url },
+      mode: 'payment',
+      line_items: linesOf(asked, priced),
+      success_url,
+      cancel_url,
       metadata: metadataOf(asked, priced.list),
       ...payerOf(asked),
       ...(coupon !== undefined && { discounts: [{ coupon }] }),
@@ -126,7 +129,9 @@ export const checkoutPage = async (
     idempotencyKey === undefined ? {} : { idempotencyKey },
   );
   return {
-    ...{ session_id: session.id, url: session.url, currency: asked.currency },
+    session_id: session.id,
+    url: session.url,
+    currency: asked.currency,
     amount_minor: priced.minor,
     expires_at: new Date(session.expires_at * 1000).toISOString(),
   };

@@ -21,7 +21,10 @@ export const sidesOf = ({
   const { hostname: host, port, protocol } = new URL(stripeUrl);
   const isPlain = protocol === 'http:';
   const stripe = new Stripe(stripeKey, {
-    ...{ host, protocol: isPlain ? 'http' : 'https', timeout: STRIPE_TIMEOUT_MS, maxNetworkRetries: 2 },
+    host,
+    protocol: isPlain ? 'http' : 'https',
+    timeout: STRIPE_TIMEOUT_MS,
+    maxNetworkRetries: 2,
     port: port === '' ? (isPlain ? 80 : 443) : Number(port),
     telemetry: false,
     appInfo: { name: 'quire' },
@@ -44,7 +47,9 @@ export const runPayments = async (
   const redact = ownRedactor();
   const app = paymentsApp({
     ...sidesOf(config),
-    ...{ webhookSecrets: config.webhookSecrets, isLive: config.isLive, automaticTax: config.automaticTax },
+    webhookSecrets: config.webhookSecrets,
+    isLive: config.isLive,
+    automaticTax: config.automaticTax,
     lowBalanceSecrets: config.lowBalanceSecrets,
     checkoutToken: config.checkoutToken,
     nowMs: () => Date.now(),

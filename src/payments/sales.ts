@@ -87,8 +87,12 @@ const saleOf = (metadata: Stripe.Metadata | null | undefined, paid: Paid): Sale 
   const currency = (paid.currency ?? '').toUpperCase();
   const { quire_discount_code: code, quire_price_list_version: version } = data;
   return {
-    ...{ tenant_id: data.quire_tenant_id, provider: PROVIDER, provider_txn_id: paid.id, currency },
-    ...{ credits: data.quire_credits, bonus_credits: data.quire_bonus_credits ?? 0 },
+    tenant_id: data.quire_tenant_id,
+    provider: PROVIDER,
+    provider_txn_id: paid.id,
+    currency,
+    credits: data.quire_credits,
+    bonus_credits: data.quire_bonus_credits ?? 0,
     gross_amount_minor: toBooks(paid.total, currency),
     vat_amount_minor: toBooks(paid.tax, currency),
     discount_minor: toBooks(paid.discount, currency),
@@ -109,7 +113,9 @@ export const saleOfSession = (session: Stripe.Checkout.Session): Sale | undefine
   if (session.payment_status !== 'paid' && !isFree) return undefined;
   return saleOf(session.metadata, {
     id: idOf(session.payment_intent) ?? session.id,
-    ...{ currency: session.currency, total: session.amount_total ?? 0, at: session.created },
+    currency: session.currency,
+    total: session.amount_total ?? 0,
+    at: session.created,
     tax: session.total_details?.amount_tax ?? 0,
     discount: session.total_details?.amount_discount ?? 0,
   });
@@ -128,8 +134,11 @@ export const saleOfInvoice = (invoice: Stripe.Invoice): Sale | undefined => {
   const own = invoice.metadata?.['quire_tenant_id'] === undefined ? undefined : invoice.metadata;
   return saleOf(own ?? invoice.parent?.subscription_details?.metadata, {
     id: intentsOf(invoice)[0] ?? invoice.id,
-    ...{ currency: invoice.currency, total: invoice.total, at: invoice.created },
-    ...{ tax: sum(invoice.total_taxes), discount: sum(invoice.total_discount_amounts) },
+    currency: invoice.currency,
+    total: invoice.total,
+    at: invoice.created,
+    tax: sum(invoice.total_taxes),
+    discount: sum(invoice.total_discount_amounts),
     invoice_ref: invoice.number ?? invoice.id,
   });
 };
@@ -139,6 +148,10 @@ export const saleOfIntent = (intent: Stripe.PaymentIntent): Sale | undefined =>
   intent.status !== 'succeeded'
     ? undefined
     : saleOf(intent.metadata, {
-        ...{ id: intent.id, currency: intent.currency, total: intent.amount_received, at: intent.created },
-        ...{ tax: 0, discount: 0 },
+        id: intent.id,
+        currency: intent.currency,
+        total: intent.amount_received,
+        at: intent.created,
+        tax: 0,
+        discount: 0,
       });

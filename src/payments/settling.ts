@@ -42,9 +42,13 @@ const asBooked = (booked: NamedPayment): Sale | undefined =>
   booked.kind !== 'sale' || booked.gross_amount_minor === null
     ? undefined
     : {
-        ...{ tenant_id: booked.tenant_id, provider: PROVIDER, provider_txn_id: booked.provider_txn_id },
-        ...{ credits: booked.credits - booked.bonus_credits, bonus_credits: booked.bonus_credits },
-        ...{ currency: booked.currency, gross_amount_minor: booked.gross_amount_minor },
+        tenant_id: booked.tenant_id,
+        provider: PROVIDER,
+        provider_txn_id: booked.provider_txn_id,
+        credits: booked.credits - booked.bonus_credits,
+        bonus_credits: booked.bonus_credits,
+        currency: booked.currency,
+        gross_amount_minor: booked.gross_amount_minor,
         discount_minor: booked.discount_minor,
       };
 
@@ -98,8 +102,11 @@ const BOOKED_REFUNDS: readonly (string | null)[] = ['pending', 'succeeded', 'fai
 const UNDONE_REFUNDS: readonly (string | null)[] = ['failed', 'canceled'];
 
 const refundBody = (sale: Sale, refund: Stripe.Refund, credits?: number) => ({
-  ...{ tenant_id: sale.tenant_id, provider: PROVIDER, provider_txn_id: refund.id },
-  ...{ original_provider_txn_id: sale.provider_txn_id, currency: sale.currency },
+  tenant_id: sale.tenant_id,
+  provider: PROVIDER,
+  provider_txn_id: refund.id,
+  original_provider_txn_id: sale.provider_txn_id,
+  currency: sale.currency,
   gross_amount_minor: toBooks(refund.amount, sale.currency),
   ...(credits !== undefined && { credits }),
   occurred_at: new Date(refund.created * 1000).toISOString(),
@@ -143,7 +150,10 @@ const settleRefund = async (sides: Sides, sale: Sale, refund: Stripe.Refund): Pr
 };
 
 const DISPUTES: Readonly<Record<string, 'opened' | 'won' | 'lost'>> = {
-  ...{ needs_response: 'opened', under_review: 'opened', won: 'won', lost: 'lost' },
+  needs_response: 'opened',
+  under_review: 'opened',
+  won: 'won',
+  lost: 'lost',
 };
 
 /** The fee of a dispute: what was kept when its money was taken. */
@@ -158,8 +168,11 @@ const settleDispute = async ({ quire }: Sides, sale: Sale, dispute: Stripe.Dispu
   if (status === undefined) return;
   const fee = disputeFee(dispute);
   const body = {
-    ...{ provider: PROVIDER, provider_txn_id: dispute.id, original_provider_txn_id: sale.provider_txn_id },
-    ...{ status, gross_amount_minor: toBooks(dispute.amount, sale.currency) },
+    provider: PROVIDER,
+    provider_txn_id: dispute.id,
+    original_provider_txn_id: sale.provider_txn_id,
+    status,
+    gross_amount_minor: toBooks(dispute.amount, sale.currency),
   };
   try {
     await quire.recordDispute({ body: { ...body, ...(fee > 0 && { fee_minor: fee }) } });

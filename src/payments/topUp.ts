@@ -117,8 +117,12 @@ const charge = async (
   const { credits, currency, payer, method } = consent;
   const { list, minor } = await pricedNow(sides, { credits, currency });
   const params = {
-    ...{ amount: toStripe(minor, currency), currency: currency.toLowerCase() },
-    ...{ customer: payer, payment_method: method, confirm: true, off_session: true },
+    amount: toStripe(minor, currency),
+    currency: currency.toLowerCase(),
+    customer: payer,
+    payment_method: method,
+    confirm: true,
+    off_session: true,
     description: `${credits.toLocaleString('en-US')} credits`,
     metadata: { ...offerOf({ tenant_id: tenant, credits, bonus_credits: 0 }, list), [MARK]: tenant },
   };

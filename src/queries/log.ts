@@ -272,7 +272,10 @@ export const sealList = async (log: Pick<LogToRead, 'read'>, audit: AuditRecord 
     const before = seals[at - 1];
     const state = stateOf(BigInt(seal.position), checked);
     return {
-      ...{ revision, position: seal.position, events: seal.events, made_at: seal.made_at },
+      revision,
+      position: seal.position,
+      events: seal.events,
+      made_at: seal.made_at,
       log_digest: seal.log_digest,
       continues: seal.previous === (before === undefined ? null : digestOfSeal(before.seal)),
       object_key: object?.key ?? null,

@@ -207,8 +207,12 @@ const compared = async (deps: PayoutDeps, asked: PayoutAsked): Promise<PayoutCom
   );
   const { name: mapping, mapping: used } = reader.named;
   return {
-    ...{ mapping, provider: used.provider, ...expected, rows: lines.length },
-    ...{ ...result, not_compared: reader.others() },
+    mapping,
+    provider: used.provider,
+    ...expected,
+    rows: lines.length,
+    ...result,
+    not_compared: reader.others(),
     is_matching: result.findings.length === result.counts.payout_not_booked,
   };
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_CATALOGUE } from '../../domain/catalogue.ts';
-import { webhookMessages } from '../api/webhooks.ts';
+import { webhookMessages } from '../api/schemas/webhookMessages.ts';
 import { openApiDocument, type Examples } from '../server/openapi.ts';
 import { apiRoutes } from '../api/routes.ts';
 import { problemsReference, routesReference } from './apiReference.ts';

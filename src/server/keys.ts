@@ -110,6 +110,8 @@ const NEGATIVE_TTL_MS = 1_000;
 /** After a look-up ahead of time that was not answered. */
 const RETRY_MS = 5_000;
 const ENTRIES_MAX = 10_000;
+/** Entries are counted: `max` of the cache would reserve room for all of them when it is made. */
+const each = () => 1;
 const KEY_LENGTH_MAX = 512;
 
 export const digestOfKey = (key: string): string => digestOf('sha256', key, 'hex');
@@ -145,13 +147,15 @@ interface KeyCache extends Pick<Authenticator, 'refuse' | 'forget' | 'flush'> {
 
 /** What was so when it was asked for. */
 const entryOf = (record: Entry['record'], askedAt: number, refreshMs: number): Entry => ({
-  ...{ record, staleAt: askedAt + TTL_MS, refreshAt: askedAt + refreshMs },
+  record,
+  staleAt: askedAt + TTL_MS,
+  refreshAt: askedAt + refreshMs,
 });
 
 const keyCache = ({ lookup, monotonicMs }: Pick<AuthenticatorDeps, 'lookup' | 'monotonicMs'>): KeyCache => {
-  const entries = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
+  const entries = new LRUCache<string, Entry>({ maxSize: ENTRIES_MAX, sizeCalculation: each });
   /** Separate: thousands of made-up keys must not evict real or refused ones. */
-  const unknown = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
+  const unknown = new LRUCache<string, Entry>({ maxSize: ENTRIES_MAX, sizeCalculation: each });
 
   const remember = (hash: string, entry: Entry): void => {
     entries.set(hash, entry);
@@ -258,7 +262,11 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   };
 
   return {
-    ...{ authenticate, authenticateHash, refuse, forget, flush },
+    authenticate,
+    authenticateHash,
+    refuse,
+    forget,
+    flush,
     isBootstrap: (name) =>
       adminDigest !== undefined &&
       (name === BOOTSTRAP_ADMIN.key_id || sameKey(digestOfKey(name), adminDigest)),
@@ -281,7 +289,7 @@ const CONFIRMED_MAX = 10_000;
  * nothing. While the log is unreachable, only keys that were confirmed here before are accepted.
  */
 export const confirmedKeys = ({ lookup, stateOf }: ConfirmedKeysDeps): KeyLookup => {
-  const confirmed = new LRUCache<string, KeyRecord>({ max: CONFIRMED_MAX });
+  const confirmed = new LRUCache<string, KeyRecord>({ maxSize: CONFIRMED_MAX, sizeCalculation: each });
 
   const rememberedOf = (hash: string, { revoked_at }: KeyRecord, error: unknown): KeyRecord => {
     const before = confirmed.get(hash);

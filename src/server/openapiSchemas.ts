@@ -248,7 +248,12 @@ const problemSchema = (wireCode: string): Json => {
       ...own,
     },
     required: [
-      ...['type', 'title', 'status', 'code', 'detail', 'request_id'],
+      'type',
+      'title',
+      'status',
+      'code',
+      'detail',
+      'request_id',
       ...(ALWAYS_WITH_MEMBERS.has(wireCode) ? Object.keys(own) : []),
     ],
   };

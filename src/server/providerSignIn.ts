@@ -88,9 +88,7 @@ const whoIn = (
   const named = tenantId.safeParse(claims[tenant]).data;
   const tenant_id = known.role === 'admin' ? (named ?? OPERATOR) : named;
   if (tenant_id === undefined) return undefined;
-  return {
-    ...{ via: 'oidc', subject: `oidc:${known.sub}`, tenant_id, role: ROLES[known.role], key_hash: null },
-  };
+  return { via: 'oidc', subject: `oidc:${known.sub}`, tenant_id, role: ROLES[known.role], key_hash: null };
 };
 
 /** undefined: a claim is repeated, and readers of the first and of the last would not read the same. */

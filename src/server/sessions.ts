@@ -72,7 +72,11 @@ const LINK_MS = 15 * MINUTE_MS;
 
 /** The actor of a link without a key: the operator, who may open the socket. */
 const BY_LINK: SignedIn = {
-  ...{ via: 'link', subject: 'sign_in_link', tenant_id: 'operator', role: 'admin', key_hash: null },
+  via: 'link',
+  subject: 'sign_in_link',
+  tenant_id: 'operator',
+  role: 'admin',
+  key_hash: null,
 };
 
 const sealedLink = z.object({ link_id: z.uuid(), key_hash: z.string().nullable() });

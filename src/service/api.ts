@@ -94,7 +94,9 @@ const sessionsOf = (from: Context): Sessions => {
     used,
     keys: from.authenticator,
     limiter,
-    ...{ publicUrl, baseUrl, nowMs },
+    publicUrl,
+    baseUrl,
+    nowMs,
     eventName: (who) => signedInAs(from.parts.log, who),
     oidc: oidc && { provider: openIdProvider(oidc), claims: oidc.claims },
     onRefused: (reason, error) =>
@@ -140,8 +142,11 @@ const senderOf = (from: Context): WebhookSender => {
   const [reads, logger, runner] = [from.readSql, from.logger, from.runner];
   const policy = { allowPrivateNetwork, resolve: systemResolve };
   return webhookSender({
-    ...{ objects, clock: from.clock, box: from.secretBox },
-    ...{ streams: webhookStreams(log), deliveries: deliveryStreams(log) },
+    objects,
+    clock: from.clock,
+    box: from.secretBox,
+    streams: webhookStreams(log),
+    deliveries: deliveryStreams(log),
     transport: webhookTransport({ addressesOf: (url) => checkedHost(url, policy) }),
     lists: { webhooks: webhooksDue(reads), removed: webhooksRemoved(reads), due: dueDeliveries(reads) },
     monotonicMs: () => performance.now(),
@@ -179,7 +184,12 @@ const serviceStateOf = (from: Context): (() => Promise<ServiceStateBody>) => {
       from.replicas.alive(),
     ]);
     return {
-      ...{ status, version, uptime_seconds, parts, roles: [...roles], draining: isDraining() },
+      status,
+      version,
+      uptime_seconds,
+      parts,
+      roles: [...roles],
+      draining: isDraining(),
       log: { log_id: from.logWatch.logId(), end_position: end?.toString() ?? null },
       read_models: models.map(({ next, ...model }) => ({
         ...model,
@@ -196,7 +206,9 @@ const serviceStateOf = (from: Context): (() => Promise<ServiceStateBody>) => {
 
 const reviewsOf = ({ parts, reviewWorker: worker }: Context, work: ReturnType<typeof workDeps>) =>
   reviewCommands({
-    ...{ ...work, operations: operations(work.store), schemas: parts.workers.schemaValidator },
+    ...work,
+    operations: operations(work.store),
+    schemas: parts.workers.schemaValidator,
     worker,
   });
 
@@ -216,15 +228,33 @@ const papersOf = ({
 
 /** What sales, refunds, disputes and transfers need. */
 const salesDeps = (from: Context, { clock }: Pick<ReturnType<typeof workDeps>, 'clock'>) => ({
-  ...{ reference: from.reference, clock, payments: from.payments, accounts: from.accounts },
-  ...{ claimantOf: claimantOf(from.parts.log), store: from.parts.log },
+  reference: from.reference,
+  clock,
+  payments: from.payments,
+  accounts: from.accounts,
+  claimantOf: claimantOf(from.parts.log),
+  store: from.parts.log,
   broughtBack: broughtBackFor({
-    ...{ accounts: from.accounts, clock },
+    accounts: from.accounts,
+    clock,
     lotsOfGrant: async (grantId) => {
       await from.reads.settleAll();
       return from.queries.lotsOfGrant(grantId);
     },
   }),
+});
+
+/** What the routes about sales call. */
+const salesOn = (from: Context, sales: ReturnType<typeof salesDeps>) => ({
+  sellCredits: sellCredits(sales),
+  priceSales: priceSales(from.saleRates),
+  correctRates: correctRates(from.saleRates),
+  refundCredits: refundCredits(sales),
+  recordDispute: recordDispute(sales),
+  paymentNamed: paymentNamed(sales),
+  transferCredits: transferCredits(sales),
+  reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
+  reference: sales.reference,
 });
 
 /** Everything that the routes call. */
@@ -237,13 +267,9 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
   const sales = salesDeps(from, work);
   return {
     accounts: from.accounts,
-    sellCredits: sellCredits(sales),
-    ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
-    refundCredits: refundCredits(sales),
-    ...{ recordDispute: recordDispute(sales), paymentNamed: paymentNamed(sales) },
-    transferCredits: transferCredits(sales),
-    reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
-    ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },
+    ...salesOn(from, sales),
+    apiKeys: from.apiKeys,
+    books: from.books,
     keys: from.authenticator,
     sessions: sessionsOf(from),
     expectWork: (tenantId) => parts.workers.expect(tenantId),
@@ -254,12 +280,17 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     reads: from.reads,
     log: parts.log,
     audits: from.audits,
-    ...{ logId: () => from.logWatch.logId(), openPayments: openPaymentsOf(from) },
+    logId: () => from.logWatch.logId(),
+    openPayments: openPaymentsOf(from),
     comparePayout: payoutsOf(from),
     llmCosts: from.llmCosts,
     savedConfigs,
-    ...{ checkBase: work.checkBase, journal: from.config.journal },
-    ...{ rateLimits: from.rateLimits, retention: from.retention, topUps: from.topUps, ...papersOf(from) },
+    checkBase: work.checkBase,
+    journal: from.config.journal,
+    rateLimits: from.rateLimits,
+    retention: from.retention,
+    topUps: from.topUps,
+    ...papersOf(from),
     limits: from.tenantLimits,
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
@@ -268,8 +299,11 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     batches,
     ...evaluationCommands(work, uploadParts, { from, accept: batches.accept }),
     heldBack: heldBack({
-      ...{ store: parts.log, objects: work.objects, artifacts: pipelines.artifacts },
-      ...{ lastRunOfSubject: lastRunOfSubject(from.readSql), runById: from.queries.evaluationRun },
+      store: parts.log,
+      objects: work.objects,
+      artifacts: pipelines.artifacts,
+      lastRunOfSubject: lastRunOfSubject(from.readSql),
+      runById: from.queries.evaluationRun,
     }),
     ...uploadParts,
     eraseTenant: (tenantId, meta) => eraseTenant(tenantErasing(from))(tenantId, meta),

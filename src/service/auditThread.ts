@@ -38,7 +38,14 @@ const audit = async (
   const { flaws: sealFlaws, ...found } = await findSeals(config, feed, timeNow());
   const notes = [...found.notes, ...(beside.notes ?? [])];
   const { report } = await runAudit({
-    ...{ feed, dense, startChains, startShares, sealFlaws, ...found, ...beside, notes },
+    feed,
+    dense,
+    startChains,
+    startShares,
+    sealFlaws,
+    ...found,
+    ...beside,
+    notes,
     onProgress: (events, position) => told(events, position.toString()),
     signal: ending.signal,
     ...(all && { keep: Infinity }),

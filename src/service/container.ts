@@ -187,7 +187,9 @@ const commandParts = {
   slots: (from) => heavySlotsOf(from),
   overruns: () => recentFailures(() => performance.now(), OVERRUN_KEPT_MS),
   saleRates: (from) => ({
-    ...{ reference: from.reference, accounts: from.accounts, clock: from.clock },
+    reference: from.reference,
+    accounts: from.accounts,
+    clock: from.clock,
     salesWithoutRate: salesWithoutRate(from.readSql),
     salesBookedAt: salesBookedAt(from.readSql),
     note: (tenantId, position) => from.reads.note(tenantId, position),

@@ -256,8 +256,12 @@ interface Opened {
 const workersOf = (from: Context): readonly { readonly start: () => void; stop: () => Promise<void> }[] => {
   const sealer = from.logSealer;
   return [
-    ...[from.sweeper, from.objectSweeper],
-    ...[from.trainingWorker, from.operationWorker, from.batchWorker, from.evaluationWorker],
+    from.sweeper,
+    from.objectSweeper,
+    from.trainingWorker,
+    from.operationWorker,
+    from.batchWorker,
+    from.evaluationWorker,
     from.webhookSender,
     ...(sealer === null ? [] : [sealer]),
   ];
@@ -358,7 +362,8 @@ export const startQuire = async (
     serverAway: ({ name, variable }, reason) =>
       logger.warn({
         msg: `${name} is waited for, up to ${String(config.startWaitSeconds)} s`,
-        ...{ variable, reason },
+        variable,
+        reason,
       }),
     redisOutage: (err) =>
       logger.warn({ msg: 'Redis cannot be reached; limits are counted in this process', err }),

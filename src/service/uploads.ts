@@ -30,7 +30,7 @@ import {
 import { usageEnd } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
-import { evaluationFates, forgetInEvaluations } from '../commands/evaluations.ts';
+import { evaluationFates, forgetInEvaluations } from '../commands/evaluationObjects.ts';
 import { operations } from '../commands/operations.ts';
 import { configFate } from '../commands/savedConfigs.ts';
 import { expireReview } from '../commands/reviews.ts';
@@ -95,7 +95,8 @@ const workFates = (from: Context): WorkObjectsDeps => {
       };
     },
     ...evaluationFates({ store: log, objects, clock: from.clock, batches: bats }),
-    ...{ cfg: configFate(log), wh: webhookFate(log) },
+    cfg: configFate(log),
+    wh: webhookFate(log),
   };
   return {
     queuedFate: (id) => (fates[/^[a-z]+/.exec(id)?.[0] ?? ''] ?? batchFate)(id),
@@ -111,7 +112,10 @@ const workFates = (from: Context): WorkObjectsDeps => {
 
 /** Examples of training jobs, where documents that they were made of are erased. */
 const examplesOf = ({ parts: { log, objects }, clock }: Context) => ({
-  ...{ objects, clock, jobs: trainingJobs(log), examples: exampleStreams(log) },
+  objects,
+  clock,
+  jobs: trainingJobs(log),
+  examples: exampleStreams(log),
 });
 
 const forgetTexts = ({ parts: { log } }: Context): TextVault['forget'] =>
@@ -130,7 +134,12 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
   const isDone = ({ kind }: { readonly kind: string }) => kind === 'done';
   const isAnswered = ({ kind }: { readonly kind: string }) => kind === 'answered';
   return {
-    ...{ store, objects, clock, documents: own, replays: from.replays, forgetTexts: forgetTexts(from) },
+    store,
+    objects,
+    clock,
+    documents: own,
+    replays: from.replays,
+    forgetTexts: forgetTexts(from),
     heldBy: heldByTenant(sql),
     // What a server keeps of deleted rows, and for how long, is up to who runs it.
     scrub: async () => {
@@ -177,7 +186,9 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
 /** What sets of examples and their runs keep of a document. */
 const inEvaluations = (from: Context) =>
   forgetInEvaluations({
-    ...{ store: from.parts.log, objects: from.parts.objects, clock: from.clock },
+    store: from.parts.log,
+    objects: from.parts.objects,
+    clock: from.clock,
     wrote: (tenantId, position) => from.reads.note(tenantId, position),
     keeping: evaluationsOfDocument(from.readSql),
   });
@@ -210,12 +221,17 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
     },
     erasedTenants: sweepErasures(tenantErasing(from)),
     texts: sweepTexts({
-      ...{ feed: from.parts.log, objects: from.parts.objects, seed: randomInt(2 ** 31), onError },
+      feed: from.parts.log,
+      objects: from.parts.objects,
+      seed: randomInt(2 ** 31),
+      onError,
       nowMs: () => Date.parse(from.clock.now()),
     }),
     kept: from.retention.kept,
     pruneDeliveries: pruneDeliveries({
-      ...{ store: from.parts.log, clock: from.clock, prunable: prunableDeliveries(sql) },
+      store: from.parts.log,
+      clock: from.clock,
+      prunable: prunableDeliveries(sql),
     }),
     clock: from.clock,
     onSweep: (report) => {
@@ -280,12 +296,17 @@ const removals = (
   const learningFrom = jobsLearningFrom(sql);
   const clock = from.clock;
   const jobs = {
-    ...{ store, objects, clock, jobs: trainingJobs(store), accounts: from.accounts },
+    store,
+    objects,
+    clock,
+    jobs: trainingJobs(store),
+    accounts: from.accounts,
     wrote: (tenantId: string, position: bigint) => reads.note(tenantId, position),
   };
   const deps: EraseDocumentDeps = {
     ...examplesOf(from),
-    ...{ ...reviewsOf(from), documents: from.documents },
+    ...reviewsOf(from),
+    documents: from.documents,
     objects,
     stock,
     replays: from.replays,
@@ -321,7 +342,11 @@ export const uploadCommands = (
   const inFlight = from.inFlight;
   return {
     presign: presignUpload({
-      ...{ documents: own, targets: parts.uploads.targets, clock, bytesMax, stock },
+      documents: own,
+      targets: parts.uploads.targets,
+      clock,
+      bytesMax,
+      stock,
       isSentElsewhere: parts.uploads.signatures === undefined,
     }),
     receiver: uploadReceiver({
@@ -339,7 +364,9 @@ export const uploadCommands = (
       source: sourceUrls.allowed ? httpSource() : undefined,
       checkSource: (url) =>
         checkSource(url, { allowPrivateNetwork: sourceUrls.allowPrivateNetwork, resolve: systemResolve }),
-      ...{ dir: parts.uploadDir, bytesMax, inFlight },
+      dir: parts.uploadDir,
+      bytesMax,
+      inFlight,
     },
     ...removals(from, { objects, stock }),
     countPages: countPages({ ...work, documents: own, uploads: fetched, failures, atOnce }),

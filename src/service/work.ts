@@ -237,10 +237,16 @@ const batchWorkerOf = (from: Context): BatchWorker => {
   const { maxUploadBytes: bytesMax } = from.config;
   const { uploadDir, workers } = from.parts;
   return batchWorker({
-    ...{ objects, clock, wrote, batches: batches(store), secrets: from.secretBox },
+    objects,
+    clock,
+    wrote,
+    batches: batches(store),
+    secrets: from.secretBox,
     operations: operationCommands(from, work),
     uploads: uploads({
-      ...{ documents: from.documents, objects, bytesMax },
+      documents: from.documents,
+      objects,
+      bytesMax,
       files: filesOnDisk({ objects, uploadDir, bytesMax }),
     }),
     begin: taskBeginner(work),
@@ -276,7 +282,8 @@ export const evaluationCommands = (
         ...deps,
         examples: trainingExamples({ uploads, countPages, setExamples: setExamplesOn(deps) }),
         decided: decidedExamples({
-          ...{ ...deps, worker },
+          ...deps,
+          worker,
           operations: operations(store),
           decisions: decisionsOfTenant(readSql),
         }),
@@ -300,7 +307,12 @@ const evaluationWorkerOf = (from: Context): EvaluationWorker => {
   const { objects, clock, wrote, store } = workDeps(from);
   const logger = from.logger;
   return evaluationWorker({
-    ...{ store, objects, clock, wrote, batches: batches(store), operations: operations(store) },
+    store,
+    objects,
+    clock,
+    wrote,
+    batches: batches(store),
+    operations: operations(store),
     score: from.parts.workers.tools.score,
     scoreDeadlineMs: from.config.localDeadlinesMs.standard,
     toScore: runsToScore(from.readSql),
@@ -345,11 +357,7 @@ export const pipelineCommands = (
     createJob: createTrainingJob(deps),
     cancelJob: (name, meta) => cancelWork(deps, jobMoney(deps), { name, meta }),
     keptInput: (job) => keptInput({ objects, kept }, job),
-    exportExamples: exportExamples({
-      ...{ ...deps, kept },
-      source,
-      deadlineMs: CONVERT_DEADLINE_MS,
-    }),
+    exportExamples: exportExamples({ ...deps, kept, source, deadlineMs: CONVERT_DEADLINE_MS }),
     jobs,
     artifacts: found,
     deployments: deployments({ store, artifacts: found, clock, wrote }),
@@ -364,7 +372,11 @@ const trainingWorkerOf = (from: Context, trainer: Trainer, secrets: SecretBox | 
   const objects = guardedObjects(stored);
   const jobs = trainingJobs(store);
   return trainingWorker({
-    ...{ store, objects, jobs, trainer, secrets },
+    store,
+    objects,
+    jobs,
+    trainer,
+    secrets,
     accounts: from.accounts,
     clock: from.clock,
     wrote: (tenantId, position) => reads.note(tenantId, position),

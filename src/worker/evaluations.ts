@@ -60,8 +60,11 @@ const scoredBody = z.object({
   meta: z.object({
     citations: z.array(
       z.object({
-        ...{ path: z.string(), page: z.number().nullable(), confidence: z.number().nullable() },
-        ...{ bbox: z.array(z.number()).nullish(), text: z.string().nullish() },
+        path: z.string(),
+        page: z.number().nullable(),
+        confidence: z.number().nullable(),
+        bbox: z.array(z.number()).nullish(),
+        text: z.string().nullish(),
       }),
     ),
   }),

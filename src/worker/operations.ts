@@ -211,9 +211,15 @@ const worked = async (
     if (done.kind === 'problem') return done;
     const { status, body, question } = done;
     const stored: StoredResult = {
-      ...{ operation_id: accepted.work_id, document_id, usage_id: usageIdOfOperation(accepted.operation_id) },
-      ...{ hold_id, fingerprint: accepted.input_sha256, stored_at: deps.clock.now() },
-      ...{ pages: accepted.pages, status, duration_ms: elapsedMs() },
+      operation_id: accepted.work_id,
+      document_id,
+      usage_id: usageIdOfOperation(accepted.operation_id),
+      hold_id,
+      fingerprint: accepted.input_sha256,
+      stored_at: deps.clock.now(),
+      pages: accepted.pages,
+      status,
+      duration_ms: elapsedMs(),
       ...(question && { review: await askPerson(deps.objects, accepted.operation_id, question) }),
       // The last member: it is read as it lies.
       body,
@@ -233,8 +239,15 @@ const requestOf = (
   const { tags } = accepted;
   const { file, source, pages, at, secrets } = input;
   return {
-    ...{ tenant_id, caller: { key_id: api_key_id, role: api_key_role }, correlation_id, idempotency: null },
-    ...{ file: { ...file, path }, project_id, task_id, tags, signal },
+    tenant_id,
+    caller: { key_id: api_key_id, role: api_key_role },
+    correlation_id,
+    idempotency: null,
+    file: { ...file, path },
+    project_id,
+    task_id,
+    tags,
+    signal,
     ...(source !== null && { document: { document_id, source } }),
     opening: { pages, password: secrets.password, at },
   };

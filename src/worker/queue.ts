@@ -538,7 +538,11 @@ export const queueWorker = <W extends WorkTypes>(
     return [...running.filter((one) => overdue.has(idOf(one))), ...(await lists.waiting(clock.now(), PAGE))];
   };
   const working = workAtOnce<W['identity']>({
-    ...{ idOf, waiting, onError, turns, places },
+    idOf,
+    waiting,
+    onError,
+    turns,
+    places,
     // An error of one piece is reported, without effect on the others.
     run: (name) =>
       run(name, shutdown.signal).catch((error: unknown) => {

@@ -80,10 +80,16 @@ const publish = async (deps: EndDeps, held: HeldJob, trained: Trained): Promise<
   const meta = systemMeta(deps, job_id);
   return deps.artifacts.publish(
     {
-      ...{ artifact_id: artifactIdOfJob(job_id), job_id, tenant_id, project_id, task_id },
+      artifact_id: artifactIdOfJob(job_id),
+      job_id,
+      tenant_id,
+      project_id,
+      task_id,
       ...kept,
       schema_sha256,
-      ...{ baseline_score, best_score, per_field: [...per_field] },
+      baseline_score,
+      best_score,
+      per_field: [...per_field],
       published_at: meta.now,
     },
     meta,
@@ -102,7 +108,11 @@ const succeed = async (
     type: 'Succeed',
     meta: systemMeta(deps, name.job_id),
     data: {
-      ...{ lease_id, artifact_id, baseline_score, best_score, per_field },
+      lease_id,
+      artifact_id,
+      baseline_score,
+      best_score,
+      per_field,
       progress: { metric_calls: max_metric_calls, max_metric_calls },
     },
   });

@@ -40,11 +40,7 @@ export interface LaneLimits {
 }
 
 /** A tenant has no more webhooks than lanes. A lane has four requests at most, and each request a socket. */
-const LANE_LIMITS: LaneLimits = {
-  ...{ quick: 256, quickPerTenant: 20 },
-  ...{ slow: 256, slowPerTenant: 4 },
-  all: 1_024,
-};
+const LANE_LIMITS: LaneLimits = { quick: 256, quickPerTenant: 20, slow: 256, slowPerTenant: 4, all: 1_024 };
 
 /** One receiver that is served. */
 export interface Lane {
@@ -327,8 +323,15 @@ const attempted = async (
     type: 'RecordAttempt',
     meta: systemMeta(deps, delivery_id),
     data: {
-      ...{ delivery_id, webhook_id, tenant_id, attempt, error, response_status },
-      ...{ duration_ms, attempted_at, next_attempt_at },
+      delivery_id,
+      webhook_id,
+      tenant_id,
+      attempt,
+      error,
+      response_status,
+      duration_ms,
+      attempted_at,
+      next_attempt_at,
     },
   });
   const answered = { status: response_status, at: attempted_at };

@@ -46,7 +46,10 @@ export const commandHandler =
     return withinCommand(tracer, span, async () => {
       const deadline = stopSwitch();
       const turn = writerRules<Kind>(rules, {
-        ...{ attemptsMax: ATTEMPTS_MAX, batchMax: 1, ...options, stop: deadline },
+        attemptsMax: ATTEMPTS_MAX,
+        batchMax: 1,
+        ...options,
+        stop: deadline,
         mayAppend: mayAppend && (() => mayAppend(command)),
       });
       const timer = setTimeout(deadline.stop, deadlineMs);

@@ -246,8 +246,11 @@ export const writerRules = <Kind extends AnyKind>(
     store,
     decider,
     fold: {
-      ...{ initialState: decider.initialState, evolve: decider.evolve, codec },
-      ...{ saysAll: decider.saysAll, recall: decider.recall },
+      initialState: decider.initialState,
+      evolve: decider.evolve,
+      codec,
+      saysAll: decider.saysAll,
+      recall: decider.recall,
     },
     snapshots: options.snapshots,
     persistence: { baseMs: 50, capMs: 5000, random, appendTimeoutMs, stop, onUnknown: hooks.onUnknown },

@@ -40,6 +40,8 @@ const KEY_BYTES = 32;
 const KNOWN_MS = 60_000;
 const TENANTS_MAX = 1_000;
 const TEXTS_MAX = 20_000;
+/** Entries are counted: `max` of the cache would reserve room for all of them when it is made. */
+const each = () => 1;
 const OBJECTS_AT_ONCE = 16;
 /** Texts of one tenant that are known to be stored. */
 const KEPT_MAX = 500;
@@ -101,7 +103,7 @@ const makeKey = async ({ objects, box, nowMs, random }: VaultDeps, tenant: strin
 /** The keys of tenants, by the names of these. */
 const tenantKeys = (deps: VaultDeps) => {
   const { nowMs } = deps;
-  const known = new LRUCache<string, TenantKeys>({ max: TENANTS_MAX });
+  const known = new LRUCache<string, TenantKeys>({ maxSize: TENANTS_MAX, sizeCalculation: each });
   /** undefined: none that opens here. */
   const find = async (tenant: string): Promise<TenantKeys | undefined> => {
     const found = known.get(tenant);
@@ -207,7 +209,7 @@ export const textVault = (deps: VaultDeps): TextVault => {
   const { objects } = deps;
   const keys = tenantKeys(deps);
   /** Of tokens that this process has opened lately. */
-  const opened = new LRUCache<string, string>({ max: TEXTS_MAX });
+  const opened = new LRUCache<string, string>({ maxSize: TEXTS_MAX, sizeCalculation: each });
 
   const read = async (token: string): Promise<string | undefined> => {
     const tenant = tokenParts(token)?.tenant ?? '';
@@ -312,7 +314,7 @@ export const signedInAs = async (
 };
 
 /** Settings that people write. */
-const SETTINGS: ReadonlySet<string> = new Set([...['url', 'description', 'set_name', 'note'], ...DETAILS]);
+const SETTINGS: ReadonlySet<string> = new Set(['url', 'description', 'set_name', 'note', ...DETAILS]);
 
 /** Seals the keys of all tenants with the current key; `lost`: those that no known key opens. */
 export const rotateVaultKeys = async (

@@ -56,7 +56,9 @@ describe('the secret box', () => {
 
   it('opens with an old key, and seals with the new one only', () => {
     expect(rotated.open(box.seal('secret', OWNER), OWNER)).to.deep.equal({
-      ...{ kind: 'opened', text: 'secret', isCurrent: false },
+      kind: 'opened',
+      text: 'secret',
+      isCurrent: false,
     });
     const anew = rotated.seal('secret', OWNER);
     expect(rotated.open(anew, OWNER)).to.include({ kind: 'opened', isCurrent: true });

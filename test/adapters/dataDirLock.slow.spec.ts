@@ -111,7 +111,10 @@ describe('the lock of the data folder', () => {
     expect(ownerIn('77\n')).to.deep.equal({ ...unsaid, pid: 77 });
     expect(ownerIn('77 box-2\n')).to.deep.equal({ ...unsaid, pid: 77, host: 'box-2' });
     expect(ownerIn('77 box-2 5150 0-a:4\n')).to.deep.equal({
-      ...{ pid: 77, host: 'box-2', started: '5150', realm: '0-a:4' },
+      pid: 77,
+      host: 'box-2',
+      started: '5150',
+      realm: '0-a:4',
     });
     for (const text of ['', '0', '-1', 'x 1', '99999999999', '7 a b'])
       expect(ownerIn(text)).to.equal(undefined);

@@ -38,11 +38,9 @@ const forged = (events: readonly RecordedEvent[], edit: Edit): readonly Recorded
     at += 1;
     return made.map((event, index) => {
       const meta = {
-        ...{
-          now: recorded_at!,
-          correlation_id: correlation_id!,
-          command_id: `${causation_id!}${String(index)}`,
-        },
+        now: recorded_at!,
+        correlation_id: correlation_id!,
+        command_id: `${causation_id!}${String(index)}`,
         actor: actor as unknown as { key_id: string; role: 'admin' },
       };
       const encoded = encodeEvents(
@@ -167,14 +165,14 @@ describe('an audit of closed months', () => {
     await use('a');
     await api.call('post', '/v1/internal/llm-cost', {
       json: {
-        ...{
-          tenant_id: 't',
-          job_id: randomUUID(),
-          operation: 'extract',
-          provider: 'openai',
-          model_name: 'm',
-        },
-        ...{ input_tokens: 1_000, output_tokens: 10, cost_usd: '0.5' },
+        tenant_id: 't',
+        job_id: randomUUID(),
+        operation: 'extract',
+        provider: 'openai',
+        model_name: 'm',
+        input_tokens: 1_000,
+        output_tokens: 10,
+        cost_usd: '0.5',
       },
     });
     await close();

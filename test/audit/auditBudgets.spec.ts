@@ -24,7 +24,11 @@ import { budgetFindings } from './budgetFindings.ts';
 const scope = { project_id: 'claims', task_id: 'letters', api_key_id: 'key_1' };
 const work = (credits: number, hold_id: string) =>
   hold(credits, {
-    ...{ hold_id, credits_per_page: asCredits(1), free_pages_allowance: 0, tags: { team: 'a' }, ...scope },
+    hold_id,
+    credits_per_page: asCredits(1),
+    free_pages_allowance: 0,
+    tags: { team: 'a' },
+    ...scope,
   });
 const done = (credits: number, hold_id: string) => settle(credits, { hold_id, ...scope });
 const NEXT = '2026-02-01T08:00:00.000Z';

@@ -9,21 +9,30 @@ const eventOf = (stream: string, type: string, data: object): AuditedEvent =>
 const SET = { set_id: 'set_1', tenant_id: 'acme' };
 const published = (version: number, documents: readonly string[], more: object = {}) =>
   eventOf('set-set_1', 'EvaluationSetPublished', {
-    ...{ ...SET, version, ...more },
+    ...SET,
+    version,
+    ...more,
     examples: documents.map((document_id) => ({ document_id, expected_sha256: 'a' })),
   });
 const removed = eventOf('set-set_1', 'EvaluationSetRemoved', SET);
 const accepted = (set_version: number, document_ids: readonly string[], tenant_id = 'acme') =>
   eventOf('batch-bat_1', 'BatchAccepted', {
-    ...{ batch_id: 'bat_1', tenant_id, document_ids },
+    batch_id: 'bat_1',
+    tenant_id,
+    document_ids,
     evaluated: { set_id: 'set_1', set_version },
   });
 const plain = eventOf('batch-bat_2', 'BatchAccepted', { batch_id: 'bat_2', document_ids: ['doc_9'] });
 const ended = eventOf('batch-bat_1', 'BatchEnded', { batch_id: 'bat_1' });
 const scored = (done: number, left_out = 0, set_version = 1) =>
   eventOf('evaluation-evr_1', 'EvaluationScored', {
-    ...{ run_id: 'evr_1', batch_id: 'bat_1', tenant_id: 'acme', scored: done, left_out },
-    ...{ set_id: 'set_1', set_version },
+    run_id: 'evr_1',
+    batch_id: 'bat_1',
+    tenant_id: 'acme',
+    scored: done,
+    left_out,
+    set_id: 'set_1',
+    set_version,
   });
 const reduced = (version: number, ...document_ids: readonly string[]) =>
   eventOf('set-set_1', 'EvaluationSetReduced', { ...SET, version, document_ids });

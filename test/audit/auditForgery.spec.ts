@@ -237,8 +237,12 @@ describe('the audit of forged events in a chain that holds', () => {
       'transfer',
       'CreditsTransferredOut',
       (data, balance) => ({
-        ...{ ...data, transfer_id: 'trf_lost', idempotency_key: 'lost', credits: 1 },
-        ...{ balance_after: balance - 1, created_at: MADE_AT },
+        ...data,
+        transfer_id: 'trf_lost',
+        idempotency_key: 'lost',
+        credits: 1,
+        balance_after: balance - 1,
+        created_at: MADE_AT,
       }),
     ],
     ['a plan that does not follow', 'owner', 'PlanSet', (data) => ({ ...data, previous_plan: 'enterprise' })],
@@ -259,7 +263,9 @@ describe('the audit of forged events in a chain that holds', () => {
     });
 
   const rateOf = (sale: JsonObject) => ({
-    ...{ grant_id: sale['grant_id'] ?? '', fx_rate_to_usd: '9', fx_rate_date: sale['fx_rate_date'] ?? null },
+    grant_id: sale['grant_id'] ?? '',
+    fx_rate_to_usd: '9',
+    fx_rate_date: sale['fx_rate_date'] ?? null,
     previous_rate_date: sale['fx_rate_date'] ?? null,
     price_per_1000_credits: sale['price_per_1000_credits'] ?? '',
     sale_occurred_at: sale['occurred_at'] ?? '',

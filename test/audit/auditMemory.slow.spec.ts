@@ -46,7 +46,10 @@ const touch = (): void => undefined;
 
 const operation = (n: number): string => `op_${String(n)}`;
 const review = (n: number) => ({
-  ...{ review_id: reviewIdOf(operation(n)), operation_id: operation(n), tenant_id, generation: 1 },
+  review_id: reviewIdOf(operation(n)),
+  operation_id: operation(n),
+  tenant_id,
+  generation: 1,
 });
 const reviewed = (type: string, n: number, more: object): AuditedEvent =>
   eventOf(`review-${review(n).review_id}`, type, { ...review(n), ...more });
@@ -55,7 +58,12 @@ const batch = (n: number) => ({ batch_id: `bat_${String(n)}`, tenant_id });
 const documents = (n: number): readonly string[] => [`doc_${String(n)}_a`, `doc_${String(n)}_b`];
 const endOfBatch = (n: number): AuditedEvent =>
   eventOf(`batch-bat_${String(n)}`, 'BatchEnded', {
-    ...{ ...batch(n), succeeded: 2, partial: 0, failed: 0, cancelled: 0, credits_charged: 80 },
+    ...batch(n),
+    succeeded: 2,
+    partial: 0,
+    failed: 0,
+    cancelled: 0,
+    credits_charged: 80,
   });
 const batchEvents = (n: number): readonly AuditedEvent[] => {
   const stream = `batch-bat_${String(n)}`;
@@ -80,26 +88,33 @@ const batchEvents = (n: number): readonly AuditedEvent[] => {
 const VERSIONED = 'set_many';
 const version = (n: number): AuditedEvent =>
   eventOf(`set-${VERSIONED}`, 'EvaluationSetPublished', {
-    ...{ set_id: VERSIONED, tenant_id, version: n + 1 },
+    set_id: VERSIONED,
+    tenant_id,
+    version: n + 1,
     examples: documents(n).map((document_id) => ({ document_id, expected_sha256: 'a' })),
   });
 const runOf = (
   n: number,
   evaluated: { readonly set_id: string; readonly set_version: number },
 ): AuditedEvent =>
-  eventOf(`batch-bat_${String(n)}`, 'BatchAccepted', {
-    ...{ ...batch(n), document_ids: documents(n), evaluated },
-  });
+  eventOf(`batch-bat_${String(n)}`, 'BatchAccepted', { ...batch(n), document_ids: documents(n), evaluated });
 
 const setOf = (n: number): string => `set_${String(n)}`;
 const published = (n: number): AuditedEvent =>
   eventOf(`set-${setOf(n)}`, 'EvaluationSetPublished', {
-    ...{ set_id: setOf(n), tenant_id, version: 1 },
+    set_id: setOf(n),
+    tenant_id,
+    version: 1,
     examples: documents(n).map((document_id) => ({ document_id, expected_sha256: 'a' })),
   });
 const scored = (n: number): AuditedEvent =>
   eventOf(`evaluation-evr_${String(n)}`, 'EvaluationScored', {
-    ...{ ...batch(n), run_id: `evr_${String(n)}`, set_id: setOf(n), set_version: 1, scored: 2, left_out: 0 },
+    ...batch(n),
+    run_id: `evr_${String(n)}`,
+    set_id: setOf(n),
+    set_version: 1,
+    scored: 2,
+    left_out: 0,
   });
 
 const config = (n: number, type: string, more: object): AuditedEvent =>

@@ -29,12 +29,21 @@ const forging = (intruder: Intruder, which: 'waits' | 'cancelled') => {
       put('OperationStarted', { lease_id, lease_until, worker: 'w', attempt: 1, started_at: now ?? '' }),
     renew: (lease_id: string) =>
       put('OperationProgressed', {
-        ...{ lease_id, lease_until: LATER, pages_done: 0, gave_up: null, progressed_at: now ?? '' },
+        lease_id,
+        lease_until: LATER,
+        pages_done: 0,
+        gave_up: null,
+        progressed_at: now ?? '',
       }),
     succeed: (lease_id: string, hold = hold_id) =>
       put('OperationSucceeded', {
-        ...{ lease_id, outcome: 'success', billing_type: 'full_service', hold_id: hold ?? null },
-        ...{ usage_id: 'use_1', duration_ms: 5, succeeded_at: now ?? '' },
+        lease_id,
+        outcome: 'success',
+        billing_type: 'full_service',
+        hold_id: hold ?? null,
+        usage_id: 'use_1',
+        duration_ms: 5,
+        succeeded_at: now ?? '',
       }),
     fail: () => put('OperationFailed', { code: 'worker_lost', failed_at: now ?? '' }),
     charge: (more: JsonObject = {}) => {

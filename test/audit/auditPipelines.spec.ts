@@ -58,7 +58,8 @@ describe('the audit of forged training jobs and deployments', () => {
       const { job_id } = failed;
       forge(charge.stream, 'CreditsBurned', {
         ...dataOf(charge),
-        ...{ operation_id: job_id ?? '', job_id: job_id ?? '' },
+        operation_id: job_id ?? '',
+        job_id: job_id ?? '',
       });
     });
     expect(about(report, 'pipeline', {})).to.not.be.empty;

@@ -19,7 +19,11 @@ const requested = eventOf('extraction-ext_1', 'ExtractionRequested', {
 
 const burned = (delivered?: AccountEventOf<'CreditsBurned'>['data']['delivered']): AuditedEvent =>
   eventOf('account-acme', 'CreditsBurned', {
-    ...{ operation: 'extract', operation_id: 'ext_1', hold_id: 'hold_1', pages: 2, free_pages: 1 },
+    operation: 'extract',
+    operation_id: 'ext_1',
+    hold_id: 'hold_1',
+    pages: 2,
+    free_pages: 1,
     ...(delivered !== undefined && { delivered }),
     created_at: BURNED_AT,
   });
@@ -45,7 +49,9 @@ describe('the audit of usage events', () => {
     expect(auditOf([requested, burned(DELIVERED)], 6).findings).to.deep.equal([
       {
         check: 'work',
-        ...{ stream: 'account-acme', revision: '0', position: '1' },
+        stream: 'account-acme',
+        revision: '0',
+        position: '1',
         message: 'It bills ext_1 of acme, whose usage event is missing.',
       },
     ]);

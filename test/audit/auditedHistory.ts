@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { Map as ImmutableMap } from 'immutable';
 import { eventCodec } from '../../domain/kernel/codec.ts';
-import { type CommandMeta, recorder } from '../../domain/kernel/decider.ts';
+import { recorder } from '../../domain/kernel/decider.ts';
 import { openParts, type Parts } from '../../src/service/parts.ts';
 import { startQuire } from '../../src/service/quire.ts';
 import { extractionEvent, extractionStream, type ExtractionEvent } from '../../domain/workEvents.ts';
@@ -22,15 +21,10 @@ import type { Trainer } from '../../domain/ports/trainer.ts';
 import { artifactIdOfJob } from '../../domain/trainingJob.ts';
 import { workerOn } from '../support/apiWorker.ts';
 import { plainTrainer } from '../support/pipelineBench.ts';
-import { asCredits } from '../../domain/kernel/amounts.ts';
 import { systemClock } from '../../adapters/local/local.ts';
-import { apiKeyStream } from '../../domain/apiKey.ts';
-import { keptDays } from '../../domain/retention.ts';
-import { deliveryIdOf } from '../../domain/webhook.ts';
-import { reportAudit } from '../../src/commands/audits.ts';
-import { takePlace } from '../../src/writer/places.ts';
-import { deliveryStreams, pruneDeliveries, webhookStreams } from '../../src/commands/webhooks.ts';
-import { disputes, done, sending, transfers } from './moneyHistory.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
+import { disputes, done, metaNow, sending, transfers } from './moneyHistory.ts';
+import { told } from './webhookHistory.ts';
 import { untilProcessEnds } from '../support/processEnd.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
@@ -40,13 +34,6 @@ export const RICH = 'acme';
 export const POOR = 'poor';
 /** Of the first billing config. */
 const FREE_PAGES = 50;
-
-const metaNow = (): CommandMeta => ({
-  now: new Date().toISOString(),
-  actor: { key_id: 'key_1', role: 'admin' },
-  correlation_id: 'req-1',
-  command_id: randomUUID(),
-});
 
 const ENTRY = { tax_basis: 'exclusive' } as const;
 const IMPOSSIBLE = JSON.stringify({
@@ -104,7 +91,8 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
     });
     if (part.credits > 0)
       await done(api, `/v1/billing/refunds/${String(body['refund_id'])}/reversal`, {
-        ...{ provider_txn_id: randomUUID(), gross_amount_minor: 50 },
+        provider_txn_id: randomUUID(),
+        gross_amount_minor: 50,
       });
   }
   await disputes(api, original);
@@ -117,8 +105,11 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
   await done(api, '/v1/billing/dspy-examples-charge', { tenant_id, idempotency_key: 'export-1' });
   // Part of a sale is refunded, its fee becomes known, and then its rate turns out to be wrong.
   await done(api, '/v1/billing/refunds', {
-    ...{ tenant_id, provider: 'stripe', provider_txn_id: randomUUID() },
-    ...{ original_provider_txn_id: euros.provider_txn_id, gross_amount_minor: 119 },
+    tenant_id,
+    provider: 'stripe',
+    provider_txn_id: randomUUID(),
+    original_provider_txn_id: euros.provider_txn_id,
+    gross_amount_minor: 119,
   });
   await sell({ ...euros, ...paid, provider_fee_minor: 45, invoice_ref: 'INV-9' });
   const wrong = { currency: 'EUR', rate_date: '2026-01-05', fx_rate_to_usd: '1.09', reason: 'mistyped' };
@@ -234,7 +225,10 @@ const pipelines = async (api: Client, { log, objects }: Parts, tenant_id: string
   const artifacts = jobs.slice(0, 2).map(artifactIdOfJob);
   for (const [at, rollout] of [undefined, { strategy: 'canary', percent: 20 }, undefined].entries())
     await done(api, '/v1/inference/deployments', {
-      ...{ tenant_id, project_id: 'p', artifact_id: artifacts[at % 2], rollout },
+      tenant_id,
+      project_id: 'p',
+      artifact_id: artifacts[at % 2],
+      rollout,
       artifact_uri: `quire://artifacts/${artifacts[at % 2] ?? ''}`,
     });
 };
@@ -308,8 +302,13 @@ const toLookAt = async (api: Client, { log }: Parts, tenant_id: string) => {
   await work.handle(name, {
     type: 'Succeed',
     data: {
-      ...({ lease_id: 'l', outcome: 'success', billing_type: 'full_service', hold_id: null } as const),
-      ...{ usage_id: 'use_l', duration_ms: 5, result_sha256: 'b'.repeat(64) },
+      lease_id: 'l',
+      outcome: 'success',
+      billing_type: 'full_service',
+      hold_id: null,
+      usage_id: 'use_l',
+      duration_ms: 5,
+      result_sha256: 'b'.repeat(64),
       review: { reasons: ['below', 'rules'], question_sha256: 'c'.repeat(64) },
     },
     meta: metaNow(),
@@ -382,7 +381,9 @@ const measuring = async (api: Client, tenant_id: string): Promise<void> => {
 /** An extraction whose request ended right after its burn. */
 const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Promise<void> => {
   const handle = commandHandler({
-    ...{ store, tenantOf: () => POOR, codec: eventCodec(extractionEvent) },
+    store,
+    tenantOf: () => POOR,
+    codec: eventCodec(extractionEvent),
     decider: recorder<ExtractionEvent>(() => false),
   });
   const { data } = hold(POOR, 'hold_burned', 1);
@@ -392,10 +393,20 @@ const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Pro
     data: {
       type: 'ExtractionRequested',
       data: {
-        ...{ extraction_id: data.operation_id, tenant_id: POOR, project_id: 'p', task_id: 't' },
-        ...{ document_id: 'doc_burned', document_sha256: 'a'.repeat(64), mode: 'standard' },
-        ...{ billing_type: 'full_service', model: 'local/default', ocr_model: null, pages: 1 },
-        ...{ hold_id: 'hold_burned', api_key_id: 'key_1', requested_at: metaNow().now },
+        extraction_id: data.operation_id,
+        tenant_id: POOR,
+        project_id: 'p',
+        task_id: 't',
+        document_id: 'doc_burned',
+        document_sha256: 'a'.repeat(64),
+        mode: 'standard',
+        billing_type: 'full_service',
+        model: 'local/default',
+        ocr_model: null,
+        pages: 1,
+        hold_id: 'hold_burned',
+        api_key_id: 'key_1',
+        requested_at: metaNow().now,
       },
     },
   });
@@ -431,64 +442,6 @@ const unfinished = async ({ log }: Parts): Promise<void> => {
   await handle(paymentStream(identity), { type: 'ClaimPayment', data: claim, meta: metaNow() });
 };
 
-/** A tenant that is told of its keys, of which one message fails and is sent again; and a webhook that is removed. */
-const told = async (api: Client, { log }: Parts): Promise<void> => {
-  const [webhooks, deliveries] = [webhookStreams(log), deliveryStreams(log)];
-  const settings = {
-    url: 'https://hooks.example.com/',
-    events: ['*'],
-    description: null,
-    low_balance_credits: 5,
-  };
-  const [first, second] = ['wh_first', 'wh_second'].map((webhook_id) => ({ webhook_id, tenant_id: RICH }));
-  for (const name of [first!, second!]) {
-    const place = { tenant_id: RICH, thing: 'webhooks', name: name.webhook_id, max: 2 };
-    await takePlace({ store: log }, { ...place, meta: metaNow, isOver: () => Promise.resolve(false) });
-    const data = { ...settings, ...name, secret_id: 'sec_1' };
-    await webhooks.handle(name, { type: 'CreateWebhook', data, meta: metaNow() });
-  }
-  const rotation = { secret_id: 'sec_2', old_until: metaNow().now };
-  await webhooks.handle(second!, { type: 'RotateWebhookSecret', data: rotation, meta: metaNow() });
-  const { webhook } = await webhooks.stateOf('wh_second');
-  const { url, told_since } = webhook!;
-  const gone = { reason: 'gone', url, told_since, failing_since: told_since } as const;
-  await webhooks.handle(second!, { type: 'DisableWebhook', data: gone, meta: metaNow() });
-  const enabled = { ...settings, events: ['audit.finding'], enabled: true };
-  await webhooks.handle(second!, { type: 'ChangeWebhook', data: enabled, meta: metaNow() });
-  const made = await done(api, '/v1/api-keys', { tenant_id: RICH, role: 'tenant' });
-  await done(api, '/v1/api-keys', { tenant_id: RICH, role: 'tenant' });
-  const stream = apiKeyStream(String(made.body['key_id']));
-  for await (const { id } of log.read(stream, { limit: 1 })) {
-    const name = { ...first!, delivery_id: deliveryIdOf(id, first!.webhook_id, 'key.created') };
-    const { now: attempted_at } = metaNow();
-    const failed = { error: 'status', response_status: 500, duration_ms: 3, attempted_at } as const;
-    const start = { ...name, attempt: 1 };
-    await deliveries.handle({ type: 'StartAttempt', data: start, meta: metaNow() });
-    const attempt = { ...name, ...failed, attempt: 1, next_attempt_at: attempted_at };
-    await deliveries.handle({ type: 'RecordAttempt', data: attempt, meta: metaNow() });
-    await deliveries.handle({ type: 'ResendDelivery', data: name, meta: metaNow() });
-  }
-  const last = await done(api, '/v1/api-keys', { tenant_id: RICH, role: 'tenant' });
-  for await (const { id } of log.read(apiKeyStream(String(last.body['key_id'])), { limit: 1 })) {
-    const data = { ...first!, delivery_id: deliveryIdOf(id, first!.webhook_id, 'key.created'), attempt: 1 };
-    await deliveries.handle({ type: 'StartAttempt', data, meta: metaNow() });
-    const arrived = { error: null, response_status: 200, duration_ms: 3, next_attempt_at: null };
-    const attempt = { ...data, ...arrived, attempted_at: metaNow().now };
-    await deliveries.handle({ type: 'RecordAttempt', data: attempt, meta: metaNow() });
-  }
-  // It is listed no more; those that are still to be sent are.
-  const prunable = () => Promise.resolve([{ last_at: metaNow().now, deliveries: 1 }]);
-  const prune = pruneDeliveries({ store: log, clock: systemClock(), prunable });
-  // Of one tenant first, which is said to have fewer days; then of all.
-  const days = { uploads: null, results: null, examples: null, deliveries: 1 };
-  const own = ImmutableMap([[first!.tenant_id, { days, updated_at: metaNow().now, updated_by: 'k' }]]);
-  for (const deliveries of [0, 1])
-    await prune(keptDays({ uploads: 0, results: 1, examples: 0, deliveries }, { tenants: own }));
-  const report = reportAudit({ store: log, clock: systemClock() });
-  await report({ findings: 1, checks: ['balance'] });
-  await webhooks.handle(second!, { type: 'RemoveWebhook', meta: metaNow() });
-};
-
 /** Lets a real service trade in a data folder, and ends it: a log with every kind of event it writes. */
 const writeHistory = async (dataDir: string): Promise<void> => {
   const config = configFrom({
@@ -509,7 +462,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   if (parts === undefined) throw new Error('no parts were opened');
   await closings(api);
   await publications(api, parts);
-  await told(api, parts);
+  await told(api, parts, RICH);
   await money(api, RICH);
   await work(api, RICH);
   await costs(api, RICH);
@@ -524,6 +477,9 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   await unfinished(parts);
   await api.newKey('late');
   await api.call('get', '/v1/billing/balance/late');
+  // The last event of its account, which moves no credits.
+  const budget = { name: 'Claims', scope: {}, period: 'month', limit_credits: 12_000 };
+  await done(api, '/v1/billing/budgets', { tenant_id: 'late', ...budget });
   await quire.stop();
 };
 

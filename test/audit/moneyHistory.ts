@@ -5,6 +5,14 @@ import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { Client } from '../http/support/client.ts';
 
+/** Of a command that an operator sends now. */
+export const metaNow = (): CommandMeta => ({
+  now: new Date().toISOString(),
+  actor: { key_id: 'key_1', role: 'admin' },
+  correlation_id: 'req-1',
+  command_id: randomUUID(),
+});
+
 export const done = async (api: Client, path: string, json: object) => {
   const reply = await api.call('post', path, { json });
   expect(reply.status, `${path} ${reply.text}`).to.be.lessThan(300);
@@ -15,8 +23,13 @@ export const done = async (api: Client, path: string, json: object) => {
 export const sending = (tenant_id: string, to_tenant_id: string, meta: CommandMeta): SendCredits => ({
   type: 'SendCredits',
   data: {
-    ...{ tenant_id, transfer_id: 'trf_under_way', to_tenant_id, idempotency_key: null },
-    ...{ fingerprint: 'f', credits: asCredits(3), reason: 'merged' },
+    tenant_id,
+    transfer_id: 'trf_under_way',
+    to_tenant_id,
+    idempotency_key: null,
+    fingerprint: 'f',
+    credits: asCredits(3),
+    reason: 'merged',
   },
   meta,
 });
@@ -41,7 +54,10 @@ export const transfers = async (
   const moved = { to_tenant_id: 'merged', credits: 9_000, reason: 'merged' };
   await done(api, `/v1/admin/tenants/${tenant_id}/transfer-credits`, moved);
   await done(api, '/v1/billing/refunds', {
-    ...{ tenant_id, provider: 'stripe', provider_txn_id: randomUUID() },
-    ...{ original_provider_txn_id: original, gross_amount_minor: 1_000 },
+    tenant_id,
+    provider: 'stripe',
+    provider_txn_id: randomUUID(),
+    original_provider_txn_id: original,
+    gross_amount_minor: 1_000,
   });
 };

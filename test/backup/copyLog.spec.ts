@@ -137,7 +137,12 @@ describe('a log that is copied', () => {
     await using(log, async () => {
       expect(await identityOf(log)).to.equal(before.id);
       const plain = ({ id, stream, revision, type, data, metadata }: RecordedEvent) => ({
-        ...{ id, stream, revision, type, data, metadata },
+        id,
+        stream,
+        revision,
+        type,
+        data,
+        metadata,
       });
       const there = await eventsOf(log);
       expect(there.slice(0, events).map(plain)).to.deep.equal(before.events.map(plain));

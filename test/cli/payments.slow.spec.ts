@@ -147,8 +147,12 @@ describe("a provider's file, on the command line", () => {
     folder = tempFolder();
     service = await startService(folder.path);
     const json = {
-      ...{ tenant_id: 'acme', provider: 'stripe', provider_txn_id: 'ch_1', gross_amount_minor: 1190 },
-      ...{ provider_fee_minor: 65, occurred_at: '2026-02-03T10:00:05Z' },
+      tenant_id: 'acme',
+      provider: 'stripe',
+      provider_txn_id: 'ch_1',
+      gross_amount_minor: 1190,
+      provider_fee_minor: 65,
+      occurred_at: '2026-02-03T10:00:05Z',
     };
     const sold = await fetch(`${service.url}/v1/billing/credits`, {
       method: 'POST',

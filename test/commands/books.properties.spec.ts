@@ -180,7 +180,10 @@ describe('closed months in random worlds whose clocks are set', () => {
         };
         const moved = [
           ...bookings.map((row) => ({
-            ...{ ...none, ...row, kind: entryKindOf(row.kind), paid: row.booked - row.refunded },
+            ...none,
+            ...row,
+            kind: entryKindOf(row.kind),
+            paid: row.booked - row.refunded,
           })),
           ...[...recognised.uses.values()].map((use) => ({ ...none, ...use, kind: 'use' as const })),
         ];

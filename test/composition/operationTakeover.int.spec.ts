@@ -88,7 +88,10 @@ describe('workers of operations as processes', function () {
   it('take over, by the parts that are done, from one that was killed, and charge once', async () => {
     const first = await replica('first', 'worker');
     await asked('POST', '/v1/billing/credits', {
-      ...{ tenant_id: TENANT, provider_txn_id: 'sale-1', credits: CREDITS, gross_amount_minor: CREDITS / 10 },
+      tenant_id: TENANT,
+      provider_txn_id: 'sale-1',
+      credits: CREDITS,
+      gross_amount_minor: CREDITS / 10,
     });
     const key = String((await asked('POST', '/v1/api-keys', { tenant_id: TENANT }))['key']);
     const file = new Blob([new Uint8Array(pagedPdf(ledgerPages(PAGES)))], { type: 'application/pdf' });

@@ -35,8 +35,10 @@ describe('a start whose servers are away', () => {
     [
       'S3',
       (at: string) => ({
-        ...{ S3_ENDPOINT: `http://${at}`, S3_BUCKET: 'quire' },
-        ...{ S3_ACCESS_KEY: 'quire', S3_SECRET_KEY: 'hunter44' },
+        S3_ENDPOINT: `http://${at}`,
+        S3_BUCKET: 'quire',
+        S3_ACCESS_KEY: 'quire',
+        S3_SECRET_KEY: 'hunter44',
       }),
     ],
   ] as const)

@@ -22,7 +22,10 @@ describe('the configuration', () => {
     const nodes = 'esdb://admin:hunter44@a:2114,b?tls=false';
     expect(configFrom({ EVENTSTORE_URL: nodes }).eventStoreUrl).to.equal(nodes);
     expect(eventStoreAddress(nodes)).to.deep.equal({
-      ...{ hosts: ['a:2114', 'b:2113'], name: 'a:2114, b:2113', firstUrl: 'http://a:2114', isCluster: true },
+      hosts: ['a:2114', 'b:2113'],
+      name: 'a:2114, b:2113',
+      firstUrl: 'http://a:2114',
+      isCluster: true,
     });
     const one = { name: 'cluster.example:2113', firstUrl: 'https://cluster.example:2113', isCluster: true };
     expect(eventStoreAddress('esdb+discover://cluster.example')).to.include(one);

@@ -210,7 +210,10 @@ describe('EventStoreDB adapter over the double', () => {
           async () => (await log.append('account-b', 'no_stream', batchOf(1), named)).kind === 'moved',
         );
         expect(double.log.all().map(({ stream }) => stream)).to.deep.equal([
-          ...['$settings', 'account-warm', 'account-a', 'account-a'],
+          '$settings',
+          'account-warm',
+          'account-a',
+          'account-a',
         ]);
         await taken(log.read('account-warm'));
         expect((await log.append('account-b', 'no_stream', batchOf(1), log.epoch!())).kind).to.equal(

@@ -128,7 +128,9 @@ export const replayStoreContract = (name: string, open: () => Promise<Sql>): voi
     });
 
     const eventOf = (hash: string): Witness => ({
-      ...{ stream: 'account-acme', revision: 2n ** 53n, position: 2n ** 53n + 1n },
+      stream: 'account-acme',
+      revision: 2n ** 53n,
+      position: 2n ** 53n + 1n,
       hash,
     });
     const answeredOn = async (...known: readonly string[]) => {

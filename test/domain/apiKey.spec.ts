@@ -13,8 +13,15 @@ const YEAR_END = '2026-12-31T00:00:00.000Z';
 const issue = (expires_at: string | null = null): ApiKeyCommand => ({
   type: 'IssueApiKey',
   data: {
-    ...{ key_id: 'key_1', key_hash: 'h1', prefix: 'quire_t_abcd', last4: 'wxyz', tenant_id: 'acme' },
-    ...{ role: 'tenant', name: null, expires_at, replaces: null },
+    key_id: 'key_1',
+    key_hash: 'h1',
+    prefix: 'quire_t_abcd',
+    last4: 'wxyz',
+    tenant_id: 'acme',
+    role: 'tenant',
+    name: null,
+    expires_at,
+    replaces: null,
   },
   meta,
 });

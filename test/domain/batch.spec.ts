@@ -16,10 +16,18 @@ const acceptIt = (fingerprint = 'f', documents = 3): BatchCommand => ({
   type: 'AcceptBatch',
   meta,
   data: {
-    ...{ batch_id: 'bat_1', tenant_id: 'acme', project_id: 'default', task_id: 'default', kind: 'extract' },
+    batch_id: 'bat_1',
+    tenant_id: 'acme',
+    project_id: 'default',
+    task_id: 'default',
+    kind: 'extract',
     document_ids: Array.from({ length: documents }, (_, at) => `doc_${String(at)}`),
-    ...{ input_sha256: 'a', fingerprint, api_key_id: 'key_1', api_key_role: 'tenant' },
-    ...{ correlation_id: 'req-1', expires_at: '2026-02-01T08:00:00.000Z' },
+    input_sha256: 'a',
+    fingerprint,
+    api_key_id: 'key_1',
+    api_key_role: 'tenant',
+    correlation_id: 'req-1',
+    expires_at: '2026-02-01T08:00:00.000Z',
   },
 });
 const begin = (count: number): BatchCommand => ({ type: 'BeginDocuments', meta, data: { count } });
@@ -32,7 +40,7 @@ const cancel: BatchCommand = { type: 'CancelBatch', meta };
 const end = (succeeded: number, cancelled = 0): BatchCommand => ({
   type: 'EndBatch',
   meta,
-  data: { ...{ succeeded, cancelled, partial: 0, failed: 0, pages: 3 }, credits_charged: asCredits(0) },
+  data: { succeeded, cancelled, partial: 0, failed: 0, pages: 3, credits_charged: asCredits(0) },
 });
 
 describe('a batch', () => {

@@ -16,7 +16,9 @@ const { given } = specFor(books);
 const FIGURES: MonthFigures = {
   by_currency: [],
   costs: {
-    ...{ billed_pico_usd: '0', free_tier_pico_usd: '0', unpriced_calls: 0 },
+    billed_pico_usd: '0',
+    free_tier_pico_usd: '0',
+    unpriced_calls: 0,
     late: { billed_pico_usd: '0', free_tier_pico_usd: '0' },
   },
 };
@@ -50,8 +52,11 @@ describe('the books', () => {
       .then([
         'MonthCutOff',
         {
-          ...{ closing: 1, month: '2025-12', opens_at: '2026-01-01T00:00:00.000Z' },
-          ...{ cut_off_at: '2026-01-01T00:00:00.000Z', cut_off_by: 'k' },
+          closing: 1,
+          month: '2025-12',
+          opens_at: '2026-01-01T00:00:00.000Z',
+          cut_off_at: '2026-01-01T00:00:00.000Z',
+          cut_off_by: 'k',
         },
       ]);
     expect(decided([], cutOff('2025-12', '2025-12-31T23:59:59.999Z'))).to.deep.equal({
@@ -138,7 +143,10 @@ describe('the booking date', () => {
     ];
     const march = '2026-03-31T23:59:00.000Z';
     expect([5n, 10n, 11n, 20n, 21n].map((position) => bookedBy(openings, position, march))).to.deep.equal([
-      ...[march, march, '2026-04-01T00:00:00.000Z', '2026-04-01T00:00:00.000Z'],
+      march,
+      march,
+      '2026-04-01T00:00:00.000Z',
+      '2026-04-01T00:00:00.000Z',
       march,
     ]);
   });

@@ -18,8 +18,11 @@ const activate = (id: string, percent?: number): ActivateDeployment => ({
   type: 'ActivateDeployment',
   meta,
   data: {
-    ...{ deployment_id: `dep_${id}_${String(percent ?? 100)}`, ...SCOPE },
-    ...{ artifact_id: `art_${id}`, artifact_uri: `quire://artifacts/art_${id}`, activated_by: 'key_1' },
+    deployment_id: `dep_${id}_${String(percent ?? 100)}`,
+    ...SCOPE,
+    artifact_id: `art_${id}`,
+    artifact_uri: `quire://artifacts/art_${id}`,
+    activated_by: 'key_1',
     rollout:
       percent === undefined ? { strategy: 'all_at_once', percent: 100 } : { strategy: 'canary', percent },
   },

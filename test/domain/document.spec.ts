@@ -8,23 +8,31 @@ const [AT, ID] = ['2026-01-31T08:00:00.000Z', { document_id: 'doc_1', tenant_id:
 const presigned: DocumentEvent = {
   type: 'UploadPresigned',
   data: {
-    ...{ ...ID, project_id: 'p', task_id: 't', file_name: 'Ada.pdf', content_type: null, bytes: null },
-    ...{ kind: 'document', dataset_id: null, expires_at: AT, created_at: AT },
+    ...ID,
+    project_id: 'p',
+    task_id: 't',
+    file_name: 'Ada.pdf',
+    content_type: null,
+    bytes: null,
+    kind: 'document',
+    dataset_id: null,
+    expires_at: AT,
+    created_at: AT,
   },
 };
 const registered: DocumentEvent = {
   type: 'DocumentRegistered',
   data: {
-    ...{
-      ...ID,
-      project_id: 'p',
-      task_id: 't',
-      file_name: 'Ada.pdf',
-      mime_type: 'text/plain',
-      bytes: 1,
-      pages: 1,
-    },
-    ...{ sha256: 'a', source: 'extract', created_at: AT },
+    ...ID,
+    project_id: 'p',
+    task_id: 't',
+    file_name: 'Ada.pdf',
+    mime_type: 'text/plain',
+    bytes: 1,
+    pages: 1,
+    sha256: 'a',
+    source: 'extract',
+    created_at: AT,
   },
 };
 const removed: DocumentEvent = { type: 'UploadRemoved', data: { ...ID, reason: 'asked', removed_at: AT } };

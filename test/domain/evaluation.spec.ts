@@ -23,9 +23,14 @@ const publish = (
   type: 'PublishSet',
   meta,
   data: {
-    ...{ set_id: 'set_1', tenant_id, project_id: 'default', task_id: 'default', set_name: null },
+    set_id: 'set_1',
+    tenant_id,
+    project_id: 'default',
+    task_id: 'default',
+    set_name: null,
     examples: documents.map((document_id) => ({ document_id, expected_sha256: digest })),
-    ...{ fingerprint, update },
+    fingerprint,
+    update,
   },
 });
 const change = (documents: readonly string[], more: object = {}) =>

@@ -16,10 +16,12 @@ describe('how long credits last', () => {
     ] as const;
     // 70 credits within 7 days, and 280 within 28: ten a day each.
     expect(forecastOf(1_005, used, TODAY)).to.deep.equal({
-      ...{ days_left_at_7_days: 100, days_left_at_28_days: 100 },
+      days_left_at_7_days: 100,
+      days_left_at_28_days: 100,
     });
     expect(forecastOf(1_009, used.slice(1), TODAY)).to.deep.equal({
-      ...{ days_left_at_7_days: 176, days_left_at_28_days: 113 },
+      days_left_at_7_days: 176,
+      days_left_at_28_days: 113,
     });
   });
 
@@ -29,7 +31,8 @@ describe('how long credits last', () => {
       days_left_at_28_days: null,
     });
     expect(forecastOf(1_000, [['2026-03-10', 28]], TODAY)).to.deep.equal({
-      ...{ days_left_at_7_days: null, days_left_at_28_days: 1_000 },
+      days_left_at_7_days: null,
+      days_left_at_28_days: 1_000,
     });
     expect(forecastOf(0, [], TODAY).days_left_at_7_days).to.equal(null);
   });

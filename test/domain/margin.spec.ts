@@ -27,15 +27,27 @@ import { marginFigures } from '../../domain/marginReport.ts';
 
 const EUR = { currency: 'EUR', fx_rate: '1.10', price: '0.92' };
 const worked = soldLot({
-  ...{ lot_id: 'sale', position: 1n, credits: 10_870, currency: 'EUR', booking: EUR },
+  lot_id: 'sale',
+  position: 1n,
+  credits: 10_870,
+  currency: 'EUR',
+  booking: EUR,
   money: { gross: 1190, vat: 190, fee: 45 },
 });
 
 const figuresOf = ({ net, amount, implied, fee, vat }: Values, credits: number) =>
   marginFigures(
     {
-      ...{ net, amount, implied, fee, vat, true_up: 0n, dispute_fee: 0n },
-      ...{ priced_credits: BigInt(credits), given_credits: 0n, unpriced_credits: 0n },
+      net,
+      amount,
+      implied,
+      fee,
+      vat,
+      true_up: 0n,
+      dispute_fee: 0n,
+      priced_credits: BigInt(credits),
+      given_credits: 0n,
+      unpriced_credits: 0n,
     },
     0n,
   );
@@ -47,8 +59,14 @@ describe('the worked example of the margin report', () => {
     expect(unit.revenue).to.equal(10_870_000n);
     expect(realized.margin).to.equal(10_505_000n);
     expect(gap).to.deep.equal({
-      ...{ fx_rate: 130_435n, price_variance: -435n, provider_fee: -495_000n },
-      ...{ promo: 0n, unpriced: 0n, refund_true_up: 0n, dispute_fee: 0n, rounding: 0n },
+      fx_rate: 130_435n,
+      price_variance: -435n,
+      provider_fee: -495_000n,
+      promo: 0n,
+      unpriced: 0n,
+      refund_true_up: 0n,
+      dispute_fee: 0n,
+      rounding: 0n,
     });
     expect(fx_effect).to.equal(-365_000n);
   });
@@ -125,7 +143,12 @@ describe('a lot', () => {
 const TEN = { gross: 1000, vat: 0, fee: 0 };
 const USD = { currency: 'USD', fx_rate: '1', price: '1.00' };
 const soldForTen = soldLot({
-  ...{ lot_id: 'ten', position: 1n, credits: 10_000, currency: 'USD', booking: USD, money: TEN },
+  lot_id: 'ten',
+  position: 1n,
+  credits: 10_000,
+  currency: 'USD',
+  booking: USD,
+  money: TEN,
 });
 
 describe('a lot whose money is refunded while its credits stay', () => {
@@ -167,7 +190,9 @@ describe('a lot whose fee, VAT or rate is known later', () => {
 
   const late = fc.record({
     credits: fc.integer({ min: 1, max: 1_000_000 }),
-    ...{ of: booking, more: facts, part: portion },
+    of: booking,
+    more: facts,
+    part: portion,
   });
 
   it('has recognised what it would have, had they been known from the beginning, and brings in no less', () => {
@@ -326,7 +351,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom('gift' as const, 'clawback' as const, 'burn' as const), share }),
   fc.record({ kind: fc.constant('reversal' as const), pick: fc.nat(20), share }),
   fc.record({
-    ...{ kind: fc.constant('refund' as const), pick: fc.nat(20), part: fc.oneof(fc.constant(1), share) },
+    kind: fc.constant('refund' as const),
+    pick: fc.nat(20),
+    part: fc.oneof(fc.constant(1), share),
     share: fc.oneof(fc.constant(0), share),
   }),
 );

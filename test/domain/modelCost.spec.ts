@@ -57,8 +57,12 @@ describe('what a model call costs', () => {
 });
 
 const priced = (price_id: string, provider: string | null, effective_from: string): PublishedPrice => ({
-  ...{ price_id, provider, model_name: provider === null ? 'x/m' : 'm', ...prices },
-  ...{ effective_from, created_at: effective_from },
+  price_id,
+  provider,
+  model_name: provider === null ? 'x/m' : 'm',
+  ...prices,
+  effective_from,
+  created_at: effective_from,
 });
 const call = (occurred_at: string, provider = 'x') => ({ provider, model_name: 'm', occurred_at });
 
@@ -113,10 +117,24 @@ describe('model prices and costs, decided', () => {
       type: 'LogLlmCost' as const,
       meta: metaOf(),
       data: {
-        ...{ cost_id: `llm_${fingerprint}`, tenant_id: 'acme', entry_id, fingerprint, job_id: 'j' },
-        ...{ operation: 'extract', provider: 'x', model_name: 'm', input_tokens: 1, output_tokens: 1 },
-        ...{ cached_input_tokens: 0, pages: null, cost_usd: null, cost_source: null, document_id: null },
-        ...{ task_id: null, billing_type: 'full_service' as const, free_tier: false },
+        cost_id: `llm_${fingerprint}`,
+        tenant_id: 'acme',
+        entry_id,
+        fingerprint,
+        job_id: 'j',
+        operation: 'extract',
+        provider: 'x',
+        model_name: 'm',
+        input_tokens: 1,
+        output_tokens: 1,
+        cached_input_tokens: 0,
+        pages: null,
+        cost_usd: null,
+        cost_source: null,
+        document_id: null,
+        task_id: null,
+        billing_type: 'full_service' as const,
+        free_tier: false,
         occurred_at: '2026-01-01T00:00:00.000Z',
       },
     });

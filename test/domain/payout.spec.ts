@@ -19,8 +19,16 @@ import {
 import { holds } from '../../engine/test/support/properties.ts';
 
 const HEADER = [
-  ...['balance_transaction_id', 'created_utc', 'reporting_category', 'source_id', 'payment_intent_id'],
-  ...['currency', 'gross', 'fee', 'net', 'automatic_payout_id'],
+  'balance_transaction_id',
+  'created_utc',
+  'reporting_category',
+  'source_id',
+  'payment_intent_id',
+  'currency',
+  'gross',
+  'fee',
+  'net',
+  'automatic_payout_id',
 ];
 type Cells = Record<string, string>;
 
@@ -53,15 +61,19 @@ const cellsOf = (payment: BookedPayment, at: number): Cells => {
 };
 
 const bookedBy = (at: number, facts: Partial<BookedPayment>): BookedPayment => ({
-  ...{
-    tenant_id: 'acme',
-    grant_id: `grt_${at}`,
-    kind: 'sale',
-    provider: 'stripe',
-    provider_txn_id: `pi_${at}`,
-  },
-  ...{ currency: 'USD', amount_minor: 1000, fee_minor: 59, payout_id: 'po_1' },
-  ...{ credits: 10_000, bonus_credits: 0, discount_minor: 0, occurred_at: '2026-11-03T10:11:12.000Z' },
+  tenant_id: 'acme',
+  grant_id: `grt_${at}`,
+  kind: 'sale',
+  provider: 'stripe',
+  provider_txn_id: `pi_${at}`,
+  currency: 'USD',
+  amount_minor: 1000,
+  fee_minor: 59,
+  payout_id: 'po_1',
+  credits: 10_000,
+  bonus_credits: 0,
+  discount_minor: 0,
+  occurred_at: '2026-11-03T10:11:12.000Z',
   ...facts,
 });
 
@@ -91,7 +103,10 @@ const books = fc
     all.map(({ kind, currency, amount, fee, payout }, at) => {
       const isBack = kind === 'refund' || kind === 'dispute';
       return bookedBy(at, {
-        ...{ kind, currency, provider_txn_id: `${kind}_${at}`, payout_id: kind === 'sale' ? payout : null },
+        kind,
+        currency,
+        provider_txn_id: `${kind}_${at}`,
+        payout_id: kind === 'sale' ? payout : null,
         amount_minor: isBack ? -amount : amount,
         fee_minor: isBack ? -fee : fee,
       });
@@ -185,15 +200,26 @@ describe('the comparison of payments with a file', () => {
 
   it('says how a fee and a payout that only the file has are told to the sale', () => {
     const { findings, kinds, matched } = one({
-      ...{ fee_minor: 0, payout_id: null, credits: 11_000, bonus_credits: 1000, discount_minor: 50 },
+      fee_minor: 0,
+      payout_id: null,
+      credits: 11_000,
+      bonus_credits: 1000,
+      discount_minor: 50,
     });
     expect(kinds).to.deep.equal(['fee_not_booked', 'payout_not_booked']);
     expect(matched).to.equal(0);
     for (const { tell } of findings)
       expect(tell).to.deep.equal({
-        ...{ tenant_id: 'acme', provider: 'stripe', provider_txn_id: 'pi_1', currency: 'USD' },
-        ...{ credits: 10_000, bonus_credits: 1000, gross_amount_minor: 1000, discount_minor: 50 },
-        ...{ provider_fee_minor: 59, payout_id: 'po_1' },
+        tenant_id: 'acme',
+        provider: 'stripe',
+        provider_txn_id: 'pi_1',
+        currency: 'USD',
+        credits: 10_000,
+        bonus_credits: 1000,
+        gross_amount_minor: 1000,
+        discount_minor: 50,
+        provider_fee_minor: 59,
+        payout_id: 'po_1',
       });
   });
 
@@ -230,12 +256,14 @@ describe('the comparison of payments with a file', () => {
 
 describe('the mapping of a provider’s file', () => {
   const ACME = payoutMapping.parse({
-    ...{ provider: 'acme', amounts: 'decimal', decimal_separator: ',', amount_sign: 'unsigned' },
-    ...{ fee_sign: 'negative', date_order: 'dmy', digits: { ISK: 2 } },
-    columns: {
-      ...{ type: ['Art'], row_id: 'Nr', currency: 'W', amount: 'Betrag', fee: 'Geb' },
-      date: ['Datum'],
-    },
+    provider: 'acme',
+    amounts: 'decimal',
+    decimal_separator: ',',
+    amount_sign: 'unsigned',
+    fee_sign: 'negative',
+    date_order: 'dmy',
+    digits: { ISK: 2 },
+    columns: { type: ['Art'], row_id: 'Nr', currency: 'W', amount: 'Betrag', fee: 'Geb', date: ['Datum'] },
     names: { sale: ['Zahlung'], refund: ['Zahlung'] },
     types: { zahlung: 'sale', erstattung: 'refund' },
   });
@@ -245,10 +273,19 @@ describe('the mapping of a provider’s file', () => {
 
   it('says columns, separator, signs, the order of dates and digits', () => {
     expect(read('1', '31.12.2026', 'Zahlung', 'p1', 'EUR', '12,50', '-0,35')).to.include({
-      ...{ row: 1, kind: 'sale', amount_minor: 1250, fee_minor: 35, day: '2026-12-31', currency: 'EUR' },
+      row: 1,
+      kind: 'sale',
+      amount_minor: 1250,
+      fee_minor: 35,
+      day: '2026-12-31',
+      currency: 'EUR',
     });
     expect(read('1', '1.2.2026', 'Erstattung', 'p1', 'isk', '12', '')).to.include({
-      ...{ kind: 'refund', amount_minor: -1200, fee_minor: 0, day: '2026-02-01', currency: 'ISK' },
+      kind: 'refund',
+      amount_minor: -1200,
+      fee_minor: 0,
+      day: '2026-02-01',
+      currency: 'ISK',
     });
   });
 

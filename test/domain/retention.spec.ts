@@ -31,10 +31,7 @@ describe('days for which things of a tenant are kept', () => {
       .when(set({ uploads: 7, results: 2 }))
       .then([
         'RetentionSet',
-        {
-          ...{ tenant_id: 'acme', days: { ...NONE, uploads: 7, results: 2 } },
-          ...{ updated_at: NOW, updated_by: 'k' },
-        },
+        { tenant_id: 'acme', days: { ...NONE, uploads: 7, results: 2 }, updated_at: NOW, updated_by: 'k' },
       ]);
   });
 

@@ -24,7 +24,10 @@ const digest = (text: string): string => sha256(text);
 type Command = ReviewKind['command'];
 
 const meta = (by: string, now: string) => ({
-  ...{ now, actor: { key_id: by, role: 'tenant' as const }, correlation_id: 'r', command_id: 'c' },
+  now,
+  actor: { key_id: by, role: 'tenant' as const },
+  correlation_id: 'r',
+  command_id: 'c',
 });
 const asked = (by: string) => ({ ...identity, opened_at: OPENED, by });
 const lease = (by: string, at: number): Command => ({
@@ -51,13 +54,15 @@ const decide = (by: string, at: number, { what = 'one', generation = 1 } = {}): 
   type: 'Decide',
   data: {
     ...asked(by),
-    ...{
-      generation,
-      decision_sha256: digest(what),
-      before_sha256: digest('read'),
-      schema_sha256: digest('s'),
-    },
-    ...{ document_id: 'doc_1', document_sha256: digest('d'), read: 1, confirmed: 0, corrected: 0 },
+    generation,
+    decision_sha256: digest(what),
+    before_sha256: digest('read'),
+    schema_sha256: digest('s'),
+    document_id: 'doc_1',
+    document_sha256: digest('d'),
+    read: 1,
+    confirmed: 0,
+    corrected: 0,
   },
   meta: meta(by, after(at)),
 });
@@ -185,10 +190,12 @@ describe('a review', () => {
       told(lease('a', 0), refuse('b', 1), refuse('a', 2), refuse('a', 3), refuse('a', 4, { note: 'No.' })),
     ).to.deep.equal(['ReviewLeased', 'review_leased', 'ReviewRejected', 'nothing', 'review_decided']);
     expect(told(refuse('a', 0), decide('a', 1), lease('a', 2), reopen('b', 3), decide('b', 4))).to.deep.equal(
-      [...['ReviewRejected', 'review_decided', 'review_decided', 'ReviewReopened', 'review_decided']],
+      ['ReviewRejected', 'review_decided', 'review_decided', 'ReviewReopened', 'review_decided'],
     );
     expect(told(refuse('a', 0), reopen('a', 1), decide('a', 2, { generation: 2 }))).to.deep.equal([
-      ...['ReviewRejected', 'ReviewReopened', 'ReviewDecided'],
+      'ReviewRejected',
+      'ReviewReopened',
+      'ReviewDecided',
     ]);
     expect(told(decide('a', 0), refuse('a', 1))).to.deep.equal(['ReviewDecided', 'review_decided']);
     expect(told(refuse('a', UNDECIDED_KEPT_MS))).to.deep.equal(['review_expired']);
@@ -212,11 +219,9 @@ describe('a review', () => {
           const command = {
             decide: () => decide(by, now, { what: says, generation }),
             reject: () => refuse(by, now, { note: says, generation }),
-            ...{
-              lease: () => lease(by, now),
-              release: () => release(by, now),
-              reopen: () => reopen(by, now),
-            },
+            lease: () => lease(by, now),
+            release: () => release(by, now),
+            reopen: () => reopen(by, now),
           }[what]();
           const decision = review.decide(state, command);
           if (decision.kind === 'rejected') continue;
@@ -238,7 +243,11 @@ describe('a review', () => {
 });
 
 const reading = (over: Partial<Reading>): Reading => ({
-  ...{ value: {}, citations: [], warnings: [], errors: [], file_sha256: digest('file') },
+  value: {},
+  citations: [],
+  warnings: [],
+  errors: [],
+  file_sha256: digest('file'),
   ...over,
 });
 const pathsOf = (over: Partial<Reading>, policy: Parameters<typeof doubtsIn>[1]): readonly string[] =>
@@ -331,9 +340,12 @@ describe('where a decided value comes from', () => {
     const machine = { lines: [row('a', 1), row('b', 2), row('c', 3)] };
     const decided = { lines: [row('new', 9), row('b', 2), row('c', 4)] };
     expect(originsOf(decided, machine, ['/lines/1/name'])).to.deep.equal({
-      ...{ '/lines/0/name': 'corrected', '/lines/0/amount': 'corrected' },
-      ...{ '/lines/1/name': 'confirmed', '/lines/1/amount': 'read' },
-      ...{ '/lines/2/name': 'read', '/lines/2/amount': 'corrected' },
+      '/lines/0/name': 'corrected',
+      '/lines/0/amount': 'corrected',
+      '/lines/1/name': 'confirmed',
+      '/lines/1/amount': 'read',
+      '/lines/2/name': 'read',
+      '/lines/2/amount': 'corrected',
     });
   });
 

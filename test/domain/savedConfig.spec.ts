@@ -11,8 +11,13 @@ import { specFor } from '../support/specFor.ts';
 const { given } = specFor(savedConfig);
 
 const channel = (over: Partial<ChannelSettings> = {}): ChannelSettings => ({
-  ...{ provider_model: 'openai/gpt-5-mini', api_base: null, max_tokens: null, temperature: null },
-  ...{ num_retries: null, secret_id: null, api_key_last4: null },
+  provider_model: 'openai/gpt-5-mini',
+  api_base: null,
+  max_tokens: null,
+  temperature: null,
+  num_retries: null,
+  secret_id: null,
+  api_key_last4: null,
   ...over,
 });
 const KEYED = channel({ secret_id: 'sec_1', api_key_last4: 'wxyz' });
@@ -21,8 +26,15 @@ type Wanted = Extract<SavedConfigCommand, { type: 'PublishConfig' }>['data'];
 const publish = (over: Partial<Wanted> = {}): SavedConfigCommand => ({
   type: 'PublishConfig',
   data: {
-    ...{ config_id: 'cfg-1', tenant_id: 'acme', name: null, schema: null, mode: null, artifact_id: null },
-    ...{ llm: null, ocr: null, update: false },
+    config_id: 'cfg-1',
+    tenant_id: 'acme',
+    name: null,
+    schema: null,
+    mode: null,
+    artifact_id: null,
+    llm: null,
+    ocr: null,
+    update: false,
     ...over,
   },
   meta,

@@ -5,12 +5,20 @@ import { holds } from '../../engine/test/support/properties.ts';
 
 const BASE = 'https://models.example/v1';
 const SAVED = {
-  ...{ provider_model: 'openai/gpt-5-mini', api_key: 'saved-key', api_base: BASE },
-  ...{ max_tokens: 100, temperature: 0.5, num_retries: 3 },
+  provider_model: 'openai/gpt-5-mini',
+  api_key: 'saved-key',
+  api_base: BASE,
+  max_tokens: 100,
+  temperature: 0.5,
+  num_retries: 3,
 } as const;
 const OTHER = {
-  ...{ provider_model: 'openai/gpt-5', api_key: 'own-key', api_base: 'https://other.example' },
-  ...{ max_tokens: 200, temperature: 0, num_retries: 0 },
+  provider_model: 'openai/gpt-5',
+  api_key: 'own-key',
+  api_base: 'https://other.example',
+  max_tokens: 200,
+  temperature: 0,
+  num_retries: 0,
 } as const;
 
 const llm = (inline: OverridableChannel, saved: OverridableChannel = SAVED) =>

@@ -8,9 +8,17 @@ const set = (changes: Partial<TopUpKind['command']['data']> = {}) =>
   ({
     type: 'SetTopUp',
     data: {
-      ...{ tenant_id: 'acme', active: true, threshold_credits: 1_000, credits: 5_000, currency: 'USD' },
-      ...{ monthly_credits_max: 20_000, payer: 'cus_1', payment_method: 'pm_1', consented_at: null },
-      ...{ mayNamePayer: true, ...changes },
+      tenant_id: 'acme',
+      active: true,
+      threshold_credits: 1_000,
+      credits: 5_000,
+      currency: 'USD',
+      monthly_credits_max: 20_000,
+      payer: 'cus_1',
+      payment_method: 'pm_1',
+      consented_at: null,
+      mayNamePayer: true,
+      ...changes,
     },
     meta: { now: NOW, actor: { key_id: 'k', role: 'admin' }, correlation_id: 'r', command_id: 'c' },
   }) as const satisfies TopUpKind['command'];

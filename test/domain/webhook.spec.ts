@@ -134,7 +134,11 @@ describe('a delivery', () => {
       meta,
       data: {
         ...of,
-        ...{ attempt: number, error, response_status: null, duration_ms: 1, attempted_at: NOW },
+        attempt: number,
+        error,
+        response_status: null,
+        duration_ms: 1,
+        attempted_at: NOW,
         next_attempt_at: error === null ? null : LATER,
       },
     }) as const;

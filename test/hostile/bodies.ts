@@ -24,7 +24,10 @@ const filled = ({ open, close, piece, valuesOfPiece = 1 }: Filled, valuesMax: nu
 };
 
 const list = (piece: (at: number) => string, valuesOfPiece = 1): Filled => ({
-  ...{ open: '[', close: ']', piece, valuesOfPiece },
+  open: '[',
+  close: ']',
+  piece,
+  valuesOfPiece,
 });
 const object = (piece: (at: number) => string): Filled => ({ open: '{', close: '}', piece });
 

@@ -6,8 +6,14 @@ import { EXAMPLES_FILE, examplesNow } from './examples/walk.ts';
 
 /** Operations that answer no JSON: their example would be a page. */
 const WITHOUT = [
-  ...['getDocs', 'getDocsAsset', 'getMetrics', 'getOpenApi', 'getProblemPage'],
-  ...['finishOidc', 'startOidc', 'useSignInLink'],
+  'getDocs',
+  'getDocsAsset',
+  'getMetrics',
+  'getOpenApi',
+  'getProblemPage',
+  'finishOidc',
+  'startOidc',
+  'useSignInLink',
 ];
 
 describe('the examples of the reference', () => {

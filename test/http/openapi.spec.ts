@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { CANONICAL_OPERATIONS } from '../../src/api/canonical.ts';
 import { apiRoutes } from '../../src/api/routes.ts';
-import { webhookMessages } from '../../src/api/webhooks.ts';
+import { webhookMessages } from '../../src/api/schemas/webhookMessages.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import members from '../../src/server/members.json' with { type: 'json' };
 import { servedOpenapi } from './support/client.ts';

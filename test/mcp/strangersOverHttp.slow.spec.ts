@@ -84,7 +84,9 @@ describe('quire mcp --http', () => {
 
   const called = async (name: string, args: object): Promise<{ text: string; data: unknown }> => {
     const answer = await post({
-      ...{ jsonrpc: '2.0', id: 2, method: 'tools/call' },
+      jsonrpc: '2.0',
+      id: 2,
+      method: 'tools/call',
       params: { name, arguments: args },
     });
     const text = await answer.text();

@@ -109,7 +109,8 @@ describe('exports of three generated years', () => {
   ) => flows.reduce((sum, flow) => sum + names.reduce((own, name) => own + flow[name], 0n), 0n);
   const rowsIn = (file: string): readonly Readonly<Record<string, string>>[] =>
     Papa.parse<Record<string, string>>(readFileSync(join(folder.path, file), 'utf8'), {
-      ...{ header: true, skipEmptyLines: true },
+      header: true,
+      skipEmptyLines: true,
     }).data;
 
   before(async () => {

@@ -34,12 +34,19 @@ describe('moving texts of old events', () => {
   const key = randomBytes(32).toString('base64');
 
   const vaultDeps = (over: VaultDeps['objects'] = objects): VaultDeps => ({
-    ...{ objects: over, box: aesSecretBox({ current: key, old: [] }), boxOf: aesSecretBox },
-    ...{ nowMs: () => Date.now(), random: (bytes: number) => randomBytes(bytes) },
+    objects: over,
+    box: aesSecretBox({ current: key, old: [] }),
+    boxOf: aesSecretBox,
+    nowMs: () => Date.now(),
+    random: (bytes: number) => randomBytes(bytes),
   });
   const depsOver = async (change: Partial<MoveTextsDeps> = {}, over = objects): Promise<MoveTextsDeps> => ({
-    ...{ log, snapshots: log.snapshots, move: await textMover(vaultDeps(over)), now: () => NOW },
-    ...{ signal: new AbortController().signal, ...change },
+    log,
+    snapshots: log.snapshots,
+    move: await textMover(vaultDeps(over)),
+    now: () => NOW,
+    signal: new AbortController().signal,
+    ...change,
   });
 
   const revisions = new Map<string, bigint>();
@@ -64,21 +71,17 @@ describe('moving texts of old events', () => {
     old(
       [`document-${id}`, 'DocumentRegistered'],
       {
-        ...{
-          document_id: id,
-          tenant_id: tenant,
-          project_id: 'p',
-          task_id: 't',
-          file_name: `Zebrowski ${id}.pdf`,
-        },
-        ...{
-          mime_type: 'application/pdf',
-          bytes: 3,
-          pages: 1,
-          source: 'upload',
-          sha256: 'a'.repeat(64),
-          created_at: NOW,
-        },
+        document_id: id,
+        tenant_id: tenant,
+        project_id: 'p',
+        task_id: 't',
+        file_name: `Zebrowski ${id}.pdf`,
+        mime_type: 'application/pdf',
+        bytes: 3,
+        pages: 1,
+        source: 'upload',
+        sha256: 'a'.repeat(64),
+        created_at: NOW,
       },
       { tenant },
     );

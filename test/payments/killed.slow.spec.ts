@@ -13,8 +13,11 @@ describe('quire payments serve', () => {
   let port = 0;
 
   const env = () => ({
-    ...{ QUIRE_URL: world.config.url, QUIRE_API_KEY: world.config.key, CHECKOUT_TOKEN },
-    ...{ STRIPE_SECRET_KEY: world.config.stripeKey, STRIPE_API_URL: world.config.stripeUrl },
+    QUIRE_URL: world.config.url,
+    QUIRE_API_KEY: world.config.key,
+    CHECKOUT_TOKEN,
+    STRIPE_SECRET_KEY: world.config.stripeKey,
+    STRIPE_API_URL: world.config.stripeUrl,
     STRIPE_WEBHOOK_SECRET: world.config.webhookSecrets.join(','),
   });
   const url = (path: string) => `http://127.0.0.1:${port}${path}`;

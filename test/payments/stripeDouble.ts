@@ -246,7 +246,11 @@ export class StripeDouble {
 
   #emit(type: string, object: { readonly id: string }): void {
     const event = {
-      ...{ id: newId('evt'), object: 'event', type, livemode: this.livemode, created: this.#now },
+      id: newId('evt'),
+      object: 'event',
+      type,
+      livemode: this.livemode,
+      created: this.#now,
       data: { object },
     };
     this.events.push({ type, body: JSON.stringify(event) });
@@ -257,8 +261,14 @@ export class StripeDouble {
     const currency = 'usd';
     const rate = charge.currency === currency ? 1 : 1.25;
     const settled: BalanceTransaction = {
-      ...{ id: newId('txn'), object: 'balance_transaction', type, currency, fee },
-      ...{ amount: Math.round(amount * rate), source: charge.id, payout: null },
+      id: newId('txn'),
+      object: 'balance_transaction',
+      type,
+      currency,
+      fee,
+      amount: Math.round(amount * rate),
+      source: charge.id,
+      payout: null,
     };
     this.settled.push(settled);
     return settled;
@@ -266,8 +276,12 @@ export class StripeDouble {
 
   #charged(intent: Intent, at: { readonly feeKnown: boolean }): void {
     const charge: Charge = {
-      ...{ id: newId('ch'), object: 'charge', payment_intent: intent.id, amount: intent.amount },
-      ...{ currency: intent.currency, balance_transaction: null },
+      id: newId('ch'),
+      object: 'charge',
+      payment_intent: intent.id,
+      amount: intent.amount,
+      currency: intent.currency,
+      balance_transaction: null,
     };
     intent.status = 'succeeded';
     intent.amount_received = intent.amount;
@@ -287,8 +301,13 @@ export class StripeDouble {
 
   #intent(of: Pick<Intent, 'currency' | 'amount' | 'metadata' | 'customer'>): Intent {
     const intent: Intent = {
-      ...{ id: newId('pi'), object: 'payment_intent', created: this.#now, ...of },
-      ...{ amount_received: 0, status: 'processing', latest_charge: null },
+      id: newId('pi'),
+      object: 'payment_intent',
+      created: this.#now,
+      ...of,
+      amount_received: 0,
+      status: 'processing',
+      latest_charge: null,
     };
     this.intents.set(intent.id, intent);
     return intent;
@@ -327,8 +346,13 @@ export class StripeDouble {
   refund(intentId: string, amount: number, status = 'succeeded'): string {
     const { currency, latest_charge } = found(this.intents, intentId);
     const refund: Refund = {
-      ...{ id: newId('re'), object: 'refund', payment_intent: intentId, amount, currency },
-      ...{ created: this.#now, status },
+      id: newId('re'),
+      object: 'refund',
+      payment_intent: intentId,
+      amount,
+      currency,
+      created: this.#now,
+      status,
     };
     this.refunds.set(refund.id, refund);
     this.#emit('refund.created', refund);
@@ -346,7 +370,12 @@ export class StripeDouble {
     const { currency } = found(this.intents, intentId);
     const taken = status.startsWith('warning') ? [] : [{ amount: -amount, currency, fee: 1_500 }];
     const dispute: Dispute = {
-      ...{ id: newId('du'), object: 'dispute', payment_intent: intentId, amount, currency, status },
+      id: newId('du'),
+      object: 'dispute',
+      payment_intent: intentId,
+      amount,
+      currency,
+      status,
       balance_transactions: taken,
     };
     this.disputes.set(dispute.id, dispute);
@@ -374,20 +403,25 @@ export class StripeDouble {
       return intent;
     });
     this.invoices.set(id, {
-      ...{
-        id,
-        object: 'invoice',
-        number: `N-${id.slice(-6)}`,
-        created: this.#now,
-        currency,
-        total,
-        metadata,
-      },
-      ...{ total_taxes: [{ amount: tax }], total_discount_amounts: [], parent: null, status: 'paid' },
+      id,
+      object: 'invoice',
+      number: `N-${id.slice(-6)}`,
+      created: this.#now,
+      currency,
+      total,
+      metadata,
+      total_taxes: [{ amount: tax }],
+      total_discount_amounts: [],
+      parent: null,
+      status: 'paid',
       payments: {
         object: 'list',
         data: intents.map((intent, at) => ({
-          ...{ id: newId('inpay'), object: 'invoice_payment', invoice: id, status: 'paid', created: at },
+          id: newId('inpay'),
+          object: 'invoice_payment',
+          invoice: id,
+          status: 'paid',
+          created: at,
           payment: { type: 'payment_intent', payment_intent: intent.id },
         })),
       },
@@ -412,10 +446,17 @@ export class StripeDouble {
     if (seconds < 1_800 || seconds > 86_400) throw new Refusal(400, 'parameter_invalid', 'expires_at');
     const id = newId('cs_test');
     const session: Session = {
-      ...{ id, object: 'checkout.session', created: this.#now, currency, metadata: asked.metadata },
+      id,
+      object: 'checkout.session',
+      created: this.#now,
+      currency,
+      metadata: asked.metadata,
       ...moneyOf(asked),
-      ...{ url: `https://checkout.example/${id}`, expires_at: asked.expires_at },
-      ...{ status: 'open', payment_status: 'unpaid', payment_intent: null },
+      url: `https://checkout.example/${id}`,
+      expires_at: asked.expires_at,
+      status: 'open',
+      payment_status: 'unpaid',
+      payment_intent: null,
     };
     this.sessions.set(id, session);
     return session;

@@ -26,8 +26,14 @@ describe('top-ups', () => {
   /** 5,000 credits for 50 dollars whenever there are fewer than 1,000, and at most 12,000 a month. */
   const agreed = async (changes: object = {}): Promise<void> => {
     const json = {
-      ...{ active: true, threshold_credits: 1_000, credits: 5_000, currency: 'USD' },
-      ...{ monthly_credits_max: 12_000, payer: `cus_${tenant}`, payment_method: 'pm_card', ...changes },
+      active: true,
+      threshold_credits: 1_000,
+      credits: 5_000,
+      currency: 'USD',
+      monthly_credits_max: 12_000,
+      payer: `cus_${tenant}`,
+      payment_method: 'pm_card',
+      ...changes,
     };
     const set = await world.api.call('put', `/v1/billing/top-up/${tenant}`, { json });
     expect(set.status, set.text).to.equal(200);
@@ -157,7 +163,9 @@ describe('top-ups', () => {
     const secrets = [LOW_BALANCE_SECRET];
     await world.restart({ lowBalanceSecrets: secrets });
     const json = {
-      ...{ tenant_id: tenant, url: `${world.url()}/webhooks/quire`, events: ['balance.low'] },
+      tenant_id: tenant,
+      url: `${world.url()}/webhooks/quire`,
+      events: ['balance.low'],
       low_balance_credits: 1_000,
     };
     const made = await world.api.call('post', '/v1/webhooks', { json });

@@ -74,9 +74,15 @@ export const startWorld = async (): Promise<World> => {
   ok(await api.call('post', '/v1/admin/credit-prices', { json: { entries: PRICES } }));
   const key = await api.newKey('operator', 'seller');
   const config = {
-    ...{ url: api.url, key, stripeKey: STRIPE_KEY, stripeUrl: stripe.url, webhookSecrets: [WEBHOOK_SECRET] },
+    url: api.url,
+    key,
+    stripeKey: STRIPE_KEY,
+    stripeUrl: stripe.url,
+    webhookSecrets: [WEBHOOK_SECRET],
     lowBalanceSecrets: [LOW_BALANCE_SECRET],
-    ...{ isLive: false, automaticTax: false, checkoutToken: CHECKOUT_TOKEN },
+    isLive: false,
+    automaticTax: false,
+    checkoutToken: CHECKOUT_TOKEN,
   };
   const logged: { level: string; text: string }[] = [];
   let server: HttpServer | undefined;
@@ -100,16 +106,22 @@ export const startWorld = async (): Promise<World> => {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${CHECKOUT_TOKEN}`, ...headers },
       body: JSON.stringify({
-        ...{
-          currency: 'USD',
-          success_url: 'https://shop.example/thanks',
-          cancel_url: 'https://shop.example',
-        },
+        currency: 'USD',
+        success_url: 'https://shop.example/thanks',
+        cancel_url: 'https://shop.example',
         ...asked,
       }),
     });
   return {
-    ...{ api, stripe, config, logged, restart, url, deliver, checkout, ...reading(api) },
+    api,
+    stripe,
+    config,
+    logged,
+    restart,
+    url,
+    deliver,
+    checkout,
+    ...reading(api),
     deliverAll: async (...types) => {
       const statuses: number[] = [];
       for (const event of stripe.take())

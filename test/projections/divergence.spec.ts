@@ -25,8 +25,15 @@ const readUpTo = (log: MemoryLog, position?: bigint): Generation => {
   const at = position ?? log.events().at(-1)!.position;
   const last = log.events().findLast((event) => event.position <= at && !event.stream.startsWith('$'));
   return {
-    ...{ name: 'balances', version: 1, generation: 1, schema: 'rm', state: 'live', serves: true },
-    ...{ reason: null, position: at, logId: LOG_ID },
+    name: 'balances',
+    version: 1,
+    generation: 1,
+    schema: 'rm',
+    state: 'live',
+    serves: true,
+    reason: null,
+    position: at,
+    logId: LOG_ID,
     witness: last === undefined ? null : witnessOf(last),
   };
 };

@@ -14,9 +14,15 @@ const eventAt = (position: number, type: string, data: object): ProjectedEvent =
 
 const published = (position: number, version: number, documents: readonly string[]) =>
   eventAt(position, 'EvaluationSetPublished', {
-    ...{ ...SET, version, project_id: 'p', task_id: 't', set_name: null, fingerprint: '' },
+    ...SET,
+    version,
+    project_id: 'p',
+    task_id: 't',
+    set_name: null,
+    fingerprint: '',
     examples: documents.map((document_id) => ({ document_id, expected_sha256: 'a' })),
-    ...{ created_at: AT, published_at: AT },
+    created_at: AT,
+    published_at: AT,
   });
 const reduced = (position: number, version: number, ...document_ids: readonly string[]) =>
   eventAt(position, 'EvaluationSetReduced', { ...SET, version, document_ids, published_at: AT });

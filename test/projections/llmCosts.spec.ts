@@ -28,10 +28,26 @@ const priceEvent = ({ price_id, provider, effective_from, created_at, ...rest }:
 
 const callEvent = (cost_id: string, more: object) =>
   recorded('LlmCostLogged', {
-    ...{ cost_id, tenant_id: 'acme', entry_id: null, fingerprint: '', job_id: cost_id, operation: 'extract' },
-    ...{ provider: 'p1', model_name: 'm1', input_tokens: 1000, output_tokens: 0, cached_input_tokens: 0 },
-    ...{ pages: null, cost_usd: null, cost_source: null, document_id: null, task_id: null },
-    ...{ billing_type: 'full_service', free_tier: false, occurred_at: at(1), created_at: at(1) },
+    cost_id,
+    tenant_id: 'acme',
+    entry_id: null,
+    fingerprint: '',
+    job_id: cost_id,
+    operation: 'extract',
+    provider: 'p1',
+    model_name: 'm1',
+    input_tokens: 1000,
+    output_tokens: 0,
+    cached_input_tokens: 0,
+    pages: null,
+    cost_usd: null,
+    cost_source: null,
+    document_id: null,
+    task_id: null,
+    billing_type: 'full_service',
+    free_tier: false,
+    occurred_at: at(1),
+    created_at: at(1),
     ...more,
   });
 
@@ -75,8 +91,10 @@ describe('model costs, read', () => {
       fc.asyncProperty(fc.array(price, { maxLength: 8 }), call, async (drawn, usage) => {
         await sql.script('truncate rm.llm_costs, rm.model_prices');
         const prices = drawn.map(({ day, ...rest }, n) => ({
-          ...{ price_id: `price-${n}`, ...rest },
-          ...{ effective_from: at(day), created_at: at(1) },
+          price_id: `price-${n}`,
+          ...rest,
+          effective_from: at(day),
+          created_at: at(1),
         }));
         await apply([...prices.map(priceEvent), callEvent('c', usage)]);
         const expected = priceFor(prices, usage);
@@ -127,7 +145,10 @@ describe('model costs, read', () => {
 
   it('share the cost of an operation between its free and its paid pages', async () => {
     const burned = recorded('CreditsBurned', {
-      ...{ operation_id: 'job-1', pages: 3, free_pages: 1, created_at: at(2) },
+      operation_id: 'job-1',
+      pages: 3,
+      free_pages: 1,
+      created_at: at(2),
     });
     await apply([
       burned,

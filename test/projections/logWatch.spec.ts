@@ -29,7 +29,9 @@ describe('a process that compares the log with what it has itself read and writt
     write(4);
     seen = seenEvents(() => connections);
     watch = logWatch({
-      ...{ sql, feed: { ...log, seen }, timers: systemTimers },
+      sql,
+      feed: { ...log, seen },
+      timers: systemTimers,
       onReplaced: () => void told.push('replaced'),
       onDiverged: () => void told.push('diverged'),
       onSettled: () => void told.push('settled'),

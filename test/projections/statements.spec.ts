@@ -27,8 +27,14 @@ interface Posted {
 }
 
 const moneyOf = (n: number) => ({
-  ...{ provider: 'stripe', provider_txn_id: `pay_${n}`, currency: 'EUR', gross_amount_minor: 119 },
-  ...{ vat_amount_minor: 19, provider_fee_minor: 0, fingerprint: '', reason: null },
+  provider: 'stripe',
+  provider_txn_id: `pay_${n}`,
+  currency: 'EUR',
+  gross_amount_minor: 119,
+  vat_amount_minor: 19,
+  provider_fee_minor: 0,
+  fingerprint: '',
+  reason: null,
 });
 
 /** One event of an account: mostly burns, of two projects and keys, and now and then a sale or its refund. */
@@ -58,8 +64,15 @@ const dataOf = (n: number, sold: number[]): { type: string; credits: number; dat
   const free_pages = n % 5 === 1 ? 1 : 0;
   const scope = { project_id: n % 3 === 0 ? 'a' : 'b', task_id: 't', api_key_id: n % 7 === 0 ? null : 'key' };
   const data = {
-    ...{ usage_id: `use_${n}`, operation_id: `ext_${n}`, operation: 'extract', category: 'extraction' },
-    ...{ pages: 2, free_pages, credits_per_page: asCredits(1), credits: asCredits(2 - free_pages), ...scope },
+    usage_id: `use_${n}`,
+    operation_id: `ext_${n}`,
+    operation: 'extract',
+    category: 'extraction',
+    pages: 2,
+    free_pages,
+    credits_per_page: asCredits(1),
+    credits: asCredits(2 - free_pages),
+    ...scope,
   };
   return { type: 'CreditsBurned', credits: free_pages - 2, data };
 };
@@ -186,9 +199,18 @@ describe('statements of a large account', () => {
 
   it('have a thousand projects at most one by one, and the rest as one line', async () => {
     const of = (n: number) => ({
-      ...{ usage_id: `use_${n}`, operation_id: `ext_${n}`, operation: 'extract', category: 'extraction' },
-      ...{ pages: 1, free_pages: 0, credits_per_page: asCredits(1), credits: asCredits(1) },
-      ...{ project_id: `p${n}`, task_id: 't', api_key_id: 'key', balance_after: asCredits(-n - 1) },
+      usage_id: `use_${n}`,
+      operation_id: `ext_${n}`,
+      operation: 'extract',
+      category: 'extraction',
+      pages: 1,
+      free_pages: 0,
+      credits_per_page: asCredits(1),
+      credits: asCredits(1),
+      project_id: `p${n}`,
+      task_id: 't',
+      api_key_id: 'key',
+      balance_after: asCredits(-n - 1),
       created_at: '2026-01-05T00:00:00.000Z',
     });
     const events = Array.from({ length: 2_500 }, (_, n) => {
@@ -205,9 +227,14 @@ describe('statements of a large account', () => {
 
 describe('a statement', () => {
   const KINDS = [
-    ...(['sale', 'refund', 'reversal', 'transfer_out', 'transfer_in'] as const),
-    ...(['admin_adjustment', 'usage'] as const),
-  ];
+    'sale',
+    'refund',
+    'reversal',
+    'transfer_out',
+    'transfer_in',
+    'admin_adjustment',
+    'usage',
+  ] as const;
   const line = fc.record({
     kind: fc.constantFrom(...KINDS),
     booked_at: fc.constant(null),
@@ -222,8 +249,11 @@ describe('a statement', () => {
     gross_amount_minor: fc.constant(null),
   });
   const figures = fc.record({
-    ...{ tenant_id: fc.constant('acme'), month: fc.constant('2026-01'), closing: fc.constant(3) },
-    ...{ position: fc.constant('77'), opening_balance_credits: fc.integer({ min: -9e9, max: 9e9 }) },
+    tenant_id: fc.constant('acme'),
+    month: fc.constant('2026-01'),
+    closing: fc.constant(3),
+    position: fc.constant('77'),
+    opening_balance_credits: fc.integer({ min: -9e9, max: 9e9 }),
     lines: fc.array(line, { maxLength: 20 }),
   });
 

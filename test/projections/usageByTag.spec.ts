@@ -56,20 +56,32 @@ const eventOf = (
   const free_pages = Math.min(burn.free, pages);
   const sorted = sortedTags(tags);
   const data = {
-    ...{ usage_id: `use_${String(n)}`, operation_id: `ext_${String(n)}`, operation, category: 'extraction' },
-    ...{ extraction_mode: 'fast', billing_type: 'full_service', pages, free_pages, credits_per_page: 10 },
-    ...{
-      credits: (pages - free_pages) * 10,
-      billing_config_version: 1,
-      project_id: project,
-      task_id: 'default',
-    },
-    ...{ document_id: null, job_id: null, api_key_id: key, ...(sorted && { tags: sorted }) },
-    ...{ created_at: new Date(START + at).toISOString(), balance_after: 0 },
+    usage_id: `use_${String(n)}`,
+    operation_id: `ext_${String(n)}`,
+    operation,
+    category: 'extraction',
+    extraction_mode: 'fast',
+    billing_type: 'full_service',
+    pages,
+    free_pages,
+    credits_per_page: 10,
+    credits: (pages - free_pages) * 10,
+    billing_config_version: 1,
+    project_id: project,
+    task_id: 'default',
+    document_id: null,
+    job_id: null,
+    api_key_id: key,
+    ...(sorted && { tags: sorted }),
+    created_at: new Date(START + at).toISOString(),
+    balance_after: 0,
   };
   return {
-    ...{ stream: `account-${tenant}`, position: BigInt(n + 1), metadata: {} },
-    ...{ type: 'CreditsBurned', data },
+    stream: `account-${tenant}`,
+    position: BigInt(n + 1),
+    metadata: {},
+    type: 'CreditsBurned',
+    data,
   } as unknown as ProjectedEvent;
 };
 
@@ -117,9 +129,15 @@ describe('usage by several groups at once', () => {
       fc.asyncProperty(
         burnsOfAYear,
         fc.shuffledSubarray<Pivot>([
-          ...(['day', 'operation', 'project', 'task', 'key'] as const),
-          ...[{ tag: 'team' }, { tag: 'constructor' }, { tag: 'none' }],
-        ]),
+          'day',
+          'operation',
+          'project',
+          'task',
+          'key',
+          { tag: 'team' },
+          { tag: 'constructor' },
+          { tag: 'none' },
+        ] as const),
         fc.constantFrom('UTC', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Apia', 'Europe/Berlin'),
         async (burns, groups, time_zone) => {
           await project(burns.map(eventOf));
@@ -209,7 +227,9 @@ describe('usage by several groups at once', () => {
     const one = { at: 0, pages: 1, free: 0, operation: 'extract', project: 'p', key: null } as const;
     const many = TAG_VALUES_MAX + 3;
     const burns = Array.from({ length: many }, (_, n): Burn => ({
-      ...{ ...one, tenant: 'acme', at: n * 1_000 },
+      ...one,
+      tenant: 'acme',
+      at: n * 1_000,
       tags: { job: String(n), team: 'a' },
     }));
     const again: Burn = { ...one, tenant: 'acme', tags: { job: '7', team: 'a' } };
@@ -227,8 +247,17 @@ describe('usage by several groups at once', () => {
     const late = await by([{ tag: 'job' }], restDay);
     expect(late.filter(({ rest_of }) => rest_of.length > 0)).to.deep.equal([
       {
-        ...{ day: null, operation: null, project_id: null, task_id: null, api_key_id: null },
-        ...{ tags: { job: null }, rest_of: ['job'], operations: 3, pages: 3, free_pages: 0, credits: 30 },
+        day: null,
+        operation: null,
+        project_id: null,
+        task_id: null,
+        api_key_id: null,
+        tags: { job: null },
+        rest_of: ['job'],
+        operations: 3,
+        pages: 3,
+        free_pages: 0,
+        credits: 30,
         list_value_usd: '0.03',
       },
     ]);

@@ -26,12 +26,24 @@ const events = (): readonly ProjectedEvent[] => {
     const free_pages = random.between(0, 3);
     const pages = 3;
     const data = {
-      ...{ usage_id: `use_${String(n)}`, operation_id: `ext_${String(n)}`, operation: 'extract' },
-      ...{ category: n % 2 === 0 ? 'extraction' : 'ocr', extraction_mode: n % 4 === 0 ? null : 'fast' },
-      ...{ billing_type: 'full_service', pages, free_pages, credits_per_page: 10 },
-      ...{ credits: (pages - free_pages) * 10, billing_config_version: 1, project_id: 'default' },
-      ...{ task_id: 'default', document_id: null, job_id: null, api_key_id: null },
-      ...{ created_at, balance_after: 0 },
+      usage_id: `use_${String(n)}`,
+      operation_id: `ext_${String(n)}`,
+      operation: 'extract',
+      category: n % 2 === 0 ? 'extraction' : 'ocr',
+      extraction_mode: n % 4 === 0 ? null : 'fast',
+      billing_type: 'full_service',
+      pages,
+      free_pages,
+      credits_per_page: 10,
+      credits: (pages - free_pages) * 10,
+      billing_config_version: 1,
+      project_id: 'default',
+      task_id: 'default',
+      document_id: null,
+      job_id: null,
+      api_key_id: null,
+      created_at,
+      balance_after: 0,
     };
     return { ...place, type: 'CreditsBurned', data };
   }) as unknown as readonly ProjectedEvent[];
@@ -116,7 +128,9 @@ describe('usage statistics', () => {
         }
         const found: Record<string, number> = {};
         for (const { key, credits } of await usageStats(sql)({
-          ...{ group_by, time_zone, include_adjustments: false },
+          group_by,
+          time_zone,
+          include_adjustments: false,
           ...range,
         }))
           found[key] = (found[key] ?? 0) + credits;

@@ -11,10 +11,17 @@ const SAY = 'say in src/reference/personalData.json what it holds';
 
 /** Words that stay in events: of no tenant, or told by a schema, a key or a model's address. */
 const IN_EVENTS = [
-  ...['PriceListPublished.note', 'BillingConfigPublished.note', 'MonthReopened.reason', 'ApiKeyIssued.last4'],
-  ...['ConfigPublished.llm.api_base', 'ConfigPublished.llm.api_key_last4', 'ConfigPublished.ocr.api_base'],
-  ...['ConfigPublished.ocr.api_key_last4', 'TrainingJobSucceeded.per_field.path'],
-  ...['ArtifactPublished.per_field.path', 'PaymentClaimed.intent.stored'],
+  'PriceListPublished.note',
+  'BillingConfigPublished.note',
+  'MonthReopened.reason',
+  'ApiKeyIssued.last4',
+  'ConfigPublished.llm.api_base',
+  'ConfigPublished.llm.api_key_last4',
+  'ConfigPublished.ocr.api_base',
+  'ConfigPublished.ocr.api_key_last4',
+  'TrainingJobSucceeded.per_field.path',
+  'ArtifactPublished.per_field.path',
+  'PaymentClaimed.intent.stored',
 ];
 
 const sources = (): readonly string[] =>

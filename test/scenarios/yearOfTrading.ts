@@ -71,7 +71,10 @@ const traders = (random: Random, rates: FxRatesState) => {
     for (const event of decision.events)
       events.push({
         ...event,
-        ...{ id: '', stream: `account-${tenant}`, revision: 0n, metadata: {} },
+        id: '',
+        stream: `account-${tenant}`,
+        revision: 0n,
+        metadata: {},
         position: BigInt(events.length + 1),
       });
     return true;
@@ -90,13 +93,24 @@ const traders = (random: Random, rates: FxRatesState) => {
       type: 'GrantCredits',
       meta: { ...metaOf(), now: at },
       data: {
-        ...{ tenant_id: tenant, grant_id: `grt_${txn}`, provider: 'stripe', provider_txn_id: txn },
-        ...{ credits: asCredits(credits), currency, vat_amount_minor: kind < 0.05 ? 0 : vat },
+        tenant_id: tenant,
+        grant_id: `grt_${txn}`,
+        provider: 'stripe',
+        provider_txn_id: txn,
+        credits: asCredits(credits),
+        currency,
+        vat_amount_minor: kind < 0.05 ? 0 : vat,
         gross_amount_minor: kind < 0.05 ? null : net + vat,
         provider_fee_minor: kind < 0.05 ? 0 : Math.floor(net * 0.029),
-        ...{ price_list_version: 1, price_per_1000_credits: price, tax_basis: 'exclusive' },
+        price_list_version: 1,
+        price_per_1000_credits: price,
+        tax_basis: 'exclusive',
         fx_rate_to_usd: kind > 0.96 ? null : (fx?.rate ?? null),
-        ...{ fx_rate_date: null, fingerprint: txn, invoice_ref: null, note: null, occurred_at: at },
+        fx_rate_date: null,
+        fingerprint: txn,
+        invoice_ref: null,
+        note: null,
+        occurred_at: at,
       },
     });
     if (done) sold.push({ tenant, txn });
@@ -128,10 +142,18 @@ const traders = (random: Random, rates: FxRatesState) => {
       type: 'RefundCredits',
       meta: { ...metaOf(), now: at },
       data: {
-        ...{ tenant_id: sale.tenant, refund_id: `rfd_${txn}`, provider: 'stripe', provider_txn_id: txn },
-        ...{ original_provider: 'stripe', original_provider_txn_id: sale.txn, currency: null },
+        tenant_id: sale.tenant,
+        refund_id: `rfd_${txn}`,
+        provider: 'stripe',
+        provider_txn_id: txn,
+        original_provider: 'stripe',
+        original_provider_txn_id: sale.txn,
+        currency: null,
         ...refundOf(sale),
-        ...{ vat_amount_minor: null, fingerprint: txn, reason: null, occurred_at: at },
+        vat_amount_minor: null,
+        fingerprint: txn,
+        reason: null,
+        occurred_at: at,
       },
     });
     if (done) refunded.push({ tenant: sale.tenant, txn });
@@ -153,10 +175,16 @@ const traders = (random: Random, rates: FxRatesState) => {
       type: 'ReverseRefund',
       meta: { ...metaOf(), now: at },
       data: {
-        ...{ tenant_id: refund_.tenant, reversal_id: `rev_${txn}`, refund_id: `rfd_${refund_.txn}` },
-        ...{ refund_provider_txn_id: refund_.txn, provider: 'stripe', provider_txn_id: txn },
+        tenant_id: refund_.tenant,
+        reversal_id: `rev_${txn}`,
+        refund_id: `rfd_${refund_.txn}`,
+        refund_provider_txn_id: refund_.txn,
+        provider: 'stripe',
+        provider_txn_id: txn,
         ...random.pick(forms),
-        ...{ fingerprint: txn, reason: null, occurred_at: at },
+        fingerprint: txn,
+        reason: null,
+        occurred_at: at,
       },
     });
   };
@@ -167,8 +195,12 @@ const traders = (random: Random, rates: FxRatesState) => {
       type: 'TellDispute',
       meta: { ...metaOf(), now: at },
       data: {
-        ...{ tenant_id: tenant, provider: 'stripe', provider_txn_id: txn, reversal_id: `rev_${txn}_${at}` },
-        ...{ status: random.pick(['opened', 'won', 'lost']), gross_amount_minor: null },
+        tenant_id: tenant,
+        provider: 'stripe',
+        provider_txn_id: txn,
+        reversal_id: `rev_${txn}_${at}`,
+        status: random.pick(['opened', 'won', 'lost']),
+        gross_amount_minor: null,
         fee_minor: random.pick([0, 1_500]),
       },
     });
@@ -185,11 +217,21 @@ const traders = (random: Random, rates: FxRatesState) => {
       type: 'RefundCredits',
       meta: { ...metaOf(), now: at },
       data: {
-        ...{ tenant_id: tenant, refund_id: `dsp_${txn}`, provider: 'stripe', provider_txn_id: txn },
-        ...{ original_provider: 'stripe', original_provider_txn_id: original, currency: null, credits: null },
-        ...{ gross_amount_minor: null, vat_amount_minor: null, provider_fee_minor: 0 },
+        tenant_id: tenant,
+        refund_id: `dsp_${txn}`,
+        provider: 'stripe',
+        provider_txn_id: txn,
+        original_provider: 'stripe',
+        original_provider_txn_id: original,
+        currency: null,
+        credits: null,
+        gross_amount_minor: null,
+        vat_amount_minor: null,
+        provider_fee_minor: 0,
         dispute: { status: 'opened', fee_minor: random.pick([0, 2_000]) },
-        ...{ fingerprint: txn, reason: null, occurred_at: at },
+        fingerprint: txn,
+        reason: null,
+        occurred_at: at,
       },
     });
     if (done) disputed.push({ tenant, txn });
@@ -205,14 +247,23 @@ const traders = (random: Random, rates: FxRatesState) => {
       type: 'SendCredits',
       meta: { ...metaOf(), now: at },
       data: {
-        ...{ tenant_id: from, transfer_id, to_tenant_id: to, credits: some, idempotency_key: id },
-        ...{ fingerprint: id, reason: 'year', ...(of === undefined ? {} : { of_grant: `grt_${of}` }) },
+        tenant_id: from,
+        transfer_id,
+        to_tenant_id: to,
+        credits: some,
+        idempotency_key: id,
+        fingerprint: id,
+        reason: 'year',
+        ...(of === undefined ? {} : { of_grant: `grt_${of}` }),
       },
     });
     const left = events.at(-1);
     if (isSent && left?.type === 'CreditsTransferredOut')
       onTheWay.push({
-        ...{ tenant_id: to, transfer_id, from_tenant_id: from, credits: left.data.credits },
+        tenant_id: to,
+        transfer_id,
+        from_tenant_id: from,
+        credits: left.data.credits,
         left_at: left.data.created_at,
       });
     for (const data of onTheWay.splice(0, random.between(0, onTheWay.length)))
@@ -225,8 +276,13 @@ const traders = (random: Random, rates: FxRatesState) => {
       type: 'AdjustCredits',
       meta: { ...metaOf(), now: at },
       data: {
-        ...{ tenant_id: tenant, adjustment_id: `adj_${id}`, idempotency_key: id, fingerprint: id },
-        ...{ credits: asCredits(credits), reason: 'year', allow_negative: random.next() < 0.2 },
+        tenant_id: tenant,
+        adjustment_id: `adj_${id}`,
+        idempotency_key: id,
+        fingerprint: id,
+        credits: asCredits(credits),
+        reason: 'year',
+        allow_negative: random.next() < 0.2,
       },
     });
   };
@@ -236,9 +292,17 @@ const traders = (random: Random, rates: FxRatesState) => {
       type: 'ChargeCredits',
       meta: { ...metaOf(), now: at },
       data: {
-        ...{ tenant_id: tenant, usage_id: `use_${id}`, idempotency_key: id, fingerprint: id },
-        ...{ credits: asCredits(random.between(1, 2_500)), operation: 'extract', category: 'extraction' },
-        ...{ billing_type: 'full_service', billing_config_version: 1, paid_plan_required: false, ...scope },
+        tenant_id: tenant,
+        usage_id: `use_${id}`,
+        idempotency_key: id,
+        fingerprint: id,
+        credits: asCredits(random.between(1, 2_500)),
+        operation: 'extract',
+        category: 'extraction',
+        billing_type: 'full_service',
+        billing_config_version: 1,
+        paid_plan_required: false,
+        ...scope,
       },
     });
   };

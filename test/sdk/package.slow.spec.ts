@@ -56,8 +56,13 @@ describe('the packed client', () => {
     await operator.sell('acme', 10_000);
     const { PATH = '' } = process.env;
     env = {
-      ...{ PATH, QUIRE_URL: service.url, QUIRE_API_KEY: key, TENANT: 'acme', WEBHOOK_SECRET: SECRET },
-      ...{ URL: service.url, ADMIN: ADMIN_KEY },
+      PATH,
+      QUIRE_URL: service.url,
+      QUIRE_API_KEY: key,
+      TENANT: 'acme',
+      WEBHOOK_SECRET: SECRET,
+      URL: service.url,
+      ADMIN: ADMIN_KEY,
     };
   });
   after(async () => {

@@ -63,8 +63,14 @@ describe('the Python client, built and installed (needs Debian’s python3-httpx
     await operator.sell('acme', 10_000);
     const { PATH = '', HOME = '' } = process.env;
     env = {
-      ...{ PATH, HOME, QUIRE_URL: service.url, QUIRE_API_KEY: key, TENANT: 'acme', WEBHOOK_SECRET: SECRET },
-      ...{ ADMIN_KEY, MYPYPATH: join(source, 'src') },
+      PATH,
+      HOME,
+      QUIRE_URL: service.url,
+      QUIRE_API_KEY: key,
+      TENANT: 'acme',
+      WEBHOOK_SECRET: SECRET,
+      ADMIN_KEY,
+      MYPYPATH: join(source, 'src'),
     };
     copyFileSync('test/fixtures/invoice.pdf', join(app.path, 'invoice.pdf'));
     const built = await ran(PYTHON, ['-m', 'build', '--no-isolation', '--outdir', app.path, source]);

@@ -32,11 +32,8 @@ export const thefts = (loot: Loot): readonly Attempt[] => {
   const { victim, attacker, file_uri, document_id, job_id, config_id, training } = loot;
   const payload = { schema: JSON.parse(INVOICE_SCHEMA) as object };
   const job = `/v1/training/jobs/${job_id}`;
-  const enveloped = (code: string, members: Omit<Envelope, 'tenant_id'>, tenant_id = attacker): Attempt => [
-    ...(['post', '/v1/canonical'] as const),
-    envelope({ ...members, tenant_id }),
-    code,
-  ];
+  const enveloped = (code: string, members: Omit<Envelope, 'tenant_id'>, tenant_id = attacker): Attempt =>
+    ['post', '/v1/canonical', envelope({ ...members, tenant_id }), code] as const;
   return [
     ['post', '/v1/ocr/to-markdown', { json: { tenant_id: attacker, file_uri } }, 'document_not_found'],
     enveloped('document_not_found', { operation: 'inference.extract', resource: { file_uri }, payload }),
@@ -76,23 +73,45 @@ export const membersTooMany = (
 export const addressesInside = (base: string): readonly string[] => {
   const port = base.split(':')[1] ?? '';
   return [
-    ...[`http://${base}/v1`, `https://${base}/v1`, `https://localhost:${port}/v1`, `https://127.1:${port}`],
-    ...[`https://2130706433:${port}`, `https://[::1]:${port}`, `https://[::ffff:127.0.0.1]:${port}`],
-    ...['https://169.254.169.254/latest/meta-data', 'https://10.0.0.1', 'https://metadata.google.internal'],
-    ...[`https://user:pw@${base}`, 'file:///etc/passwd', 'gopher://127.0.0.1:6379/_FLUSHALL', '//127.0.0.1'],
+    `http://${base}/v1`,
+    `https://${base}/v1`,
+    `https://localhost:${port}/v1`,
+    `https://127.1:${port}`,
+    `https://2130706433:${port}`,
+    `https://[::1]:${port}`,
+    `https://[::ffff:127.0.0.1]:${port}`,
+    'https://169.254.169.254/latest/meta-data',
+    'https://10.0.0.1',
+    'https://metadata.google.internal',
+    `https://user:pw@${base}`,
+    'file:///etc/passwd',
+    'gopher://127.0.0.1:6379/_FLUSHALL',
+    '//127.0.0.1',
   ];
 };
 
 /** Paths that other services answer, and other spellings of our own. */
 export const UNDOCUMENTED: readonly string[] = [
-  ...['/v0/extract', '/v2/extract', '/V1/extract', '/api/v1/extract', '/internal', '/v1/internal/debug'],
-  ...['/admin', '/debug/pprof', '/.env', '/.git/config', '/actuator', '/swagger.json', '/graphql'],
-  ...[
-    '/v1/../docs/../../package.json',
-    '/docs/assets/..%2f..%2fpackage.json',
-    '/docs/problems/..%2f..%2fREADME',
-  ],
-  ...['/uploads', '/server-status', '/v1/extract/../admin/tenants', '//v1//admin//tenants'],
+  '/v0/extract',
+  '/v2/extract',
+  '/V1/extract',
+  '/api/v1/extract',
+  '/internal',
+  '/v1/internal/debug',
+  '/admin',
+  '/debug/pprof',
+  '/.env',
+  '/.git/config',
+  '/actuator',
+  '/swagger.json',
+  '/graphql',
+  '/v1/../docs/../../package.json',
+  '/docs/assets/..%2f..%2fpackage.json',
+  '/docs/problems/..%2f..%2fREADME',
+  '/uploads',
+  '/server-status',
+  '/v1/extract/../admin/tenants',
+  '//v1//admin//tenants',
 ];
 
 /** What a provider that means harm does, and what the caller is told of it. */

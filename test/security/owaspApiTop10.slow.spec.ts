@@ -68,7 +68,8 @@ describe('OWASP API Security Top 10 (2023)', () => {
     });
     const config_id = String(config.body['config_id']);
     const examples = [document, await upload(victim, victimKey, SECRET_TEXT)].map(({ document_id }) => ({
-      ...{ document_id, expected: { invoice_number: 'V-77' } },
+      document_id,
+      expected: { invoice_number: 'V-77' },
     }));
     const training = { tenant_id: victim, schema: JSON.parse(INVOICE_SCHEMA) as object, examples };
     const job = await api.call('post', '/v1/training/jobs', { key: victimKey, json: training });
@@ -247,8 +248,11 @@ describe('OWASP API Security Top 10 (2023)', () => {
     const refund = () =>
       api.call('post', '/v1/billing/refunds', {
         json: {
-          ...{ tenant_id: payer, provider_txn_id: randomUUID(), original_provider_txn_id: provider_txn_id },
-          ...{ credits: 1_000, gross_amount_minor: 100 },
+          tenant_id: payer,
+          provider_txn_id: randomUUID(),
+          original_provider_txn_id: provider_txn_id,
+          credits: 1_000,
+          gross_amount_minor: 100,
         },
       });
     const refunds = await Promise.all(Array.from({ length: 8 }, refund));
@@ -344,19 +348,21 @@ describe('OWASP API Security Top 10 (2023)', () => {
     expect(documented).to.have.members(served);
     const open = api.routes.filter(({ access }) => access === 'public').map(({ operationId }) => operationId);
     expect(open).to.have.members([
-      ...[
-        'getHealth',
-        'getLiveness',
-        'getReadiness',
-        'getMetrics',
-        'getOpenApi',
-        'getDocs',
-        'getDocsAsset',
-        'getProblemPage',
-        'putUpload',
-      ],
+      'getHealth',
+      'getLiveness',
+      'getReadiness',
+      'getMetrics',
+      'getOpenApi',
+      'getDocs',
+      'getDocsAsset',
+      'getProblemPage',
+      'putUpload',
       // Signing in: a key, a sealed link or a provider's answer is what they ask for.
-      ...['createSession', 'getSession', 'useSignInLink', 'startOidc', 'finishOidc'],
+      'createSession',
+      'getSession',
+      'useSignInLink',
+      'startOidc',
+      'finishOidc',
     ]);
     for (const path of UNDOCUMENTED) {
       const reply = await fetch(`${api.url}${path}`, { headers: { 'x-api-key': attackerKey } });
@@ -389,7 +395,9 @@ describe('OWASP API Security Top 10 (2023)', () => {
       const balance = async () =>
         (await fed.call('get', `/v1/billing/balance/${tenant}`)).body['balance_credits'];
       const schema = JSON.stringify({
-        ...{ type: 'object', required: ['invoice_number'], additionalProperties: false },
+        type: 'object',
+        required: ['invoice_number'],
+        additionalProperties: false,
         properties: { invoice_number: { type: 'string' } },
       });
       const ask = () => {

@@ -19,7 +19,10 @@ import { skewOf } from './worlds.ts';
 const READ_AGAIN_MS = 5_000;
 
 const standingIn = ({ balance, held, free_pages_used, free_pages_held }: AccountState): Standing => ({
-  ...{ balance, held, freeUsed: free_pages_used, freeHeld: free_pages_held },
+  balance,
+  held,
+  freeUsed: free_pages_used,
+  freeHeld: free_pages_held,
 });
 
 /** Credits by tenant and tag, by the rows of usage by quarters that the log makes. */
@@ -212,8 +215,11 @@ const budgetBook = (say: (rule: string, text: string) => void) => {
     const [id, at] = [String(data['budget_id']), String(data['set_at'])];
     const scope = data['scope'] as { readonly project_id?: string };
     const made = {
-      ...{ limit: Number(data['limit_credits']), refuses: data['on_reached'] === 'refuse' },
-      ...{ project: scope.project_id, period: String(data['period']), zone: String(data['time_zone']) },
+      limit: Number(data['limit_credits']),
+      refuses: data['on_reached'] === 'refuse',
+      project: scope.project_id,
+      period: String(data['period']),
+      zone: String(data['time_zone']),
     };
     const before = budgets.get(id);
     const held = [...holds.values()]

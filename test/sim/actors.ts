@@ -207,7 +207,8 @@ const changeOf = (
       if (actor.disputeEnds !== undefined) return disputeOf(on, actor, { key: id, status: 'opened' });
       return (requests) =>
         requests.refund(tenant, {
-          ...{ key: id, credits: Math.floor(actor.credits / 2) },
+          key: id,
+          credits: Math.floor(actor.credits / 2),
           correlation: correlationOf(on, actor, 're'),
         });
     case 'webhook':
@@ -291,12 +292,18 @@ export const orderOf = (actor: Wanting): Order | undefined => {
       return documentOrder(actor);
     case 'job':
       return {
-        ...{ kind: 'job', tier: actor.tier, ownKey: actor.ownKey !== undefined, examples: EXAMPLES },
+        kind: 'job',
+        tier: actor.tier,
+        ownKey: actor.ownKey !== undefined,
+        examples: EXAMPLES,
         tags: tagsWith(printOf(actor)),
       };
     case 'sale':
       return {
-        ...{ kind: 'sale', credits: actor.credits, gross: actor.gross, bonus: actor.bonus ?? 0 },
+        kind: 'sale',
+        credits: actor.credits,
+        gross: actor.gross,
+        bonus: actor.bonus ?? 0,
         askedAt: EPOCH_MS + actor.at,
       };
     case 'money':

@@ -2,7 +2,8 @@ import type { BatchEventOf } from '../../domain/batch.ts';
 import { runIdOfBatch } from '../../domain/evaluation.ts';
 import { byType } from './readModel.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
-import { forgetInEvaluations, publishSet, removeSet } from '../../src/commands/evaluations.ts';
+import { forgetInEvaluations } from '../../src/commands/evaluationObjects.ts';
+import { publishSet, removeSet } from '../../src/commands/evaluations.ts';
 import { deployments } from '../../src/commands/deployments.ts';
 import type { EraseTenantDeps } from '../../src/commands/eraseTenant.ts';
 import { savedConfigs } from '../../src/commands/savedConfigs.ts';
@@ -258,9 +259,18 @@ export const owningRequests = (env: ProcessEnv, deps: OwningDeps) => {
   });
   const [remove, configs, serving] = [removeSet(deps), savedConfigs(deps), deployments(deps)];
   const draftOf = ({ tenant, id, apiKey }: AskedConfig) => ({
-    ...{ update: id !== undefined, config_id: id ?? env.clock.newId('cfg').replace('_', '-') },
-    ...{ tenant_id: tenant, name: 'kept', schema: null, mode: null, artifact_id: null, min_confidence: null },
-    ...{ models_for: null, require_grounding: null, review: null, ocr: undefined },
+    update: id !== undefined,
+    config_id: id ?? env.clock.newId('cfg').replace('_', '-'),
+    tenant_id: tenant,
+    name: 'kept',
+    schema: null,
+    mode: null,
+    artifact_id: null,
+    min_confidence: null,
+    models_for: null,
+    require_grounding: null,
+    review: null,
+    ocr: undefined,
     llm: { provider_model: 'openai/gpt', api_key: apiKey },
   });
   const configPublished = async (asked: AskedConfig): Promise<Answer> => {

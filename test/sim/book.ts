@@ -123,7 +123,9 @@ export interface Paid {
 /** Metric calls of a tier whose caller names none. */
 const CALLS = { light: 60, heavy: 540 };
 const NO_TERMS: Version = {
-  ...{ since: 0, freePages: 0, rates: new Map() },
+  since: 0,
+  freePages: 0,
+  rates: new Map(),
   training: { base: {}, example: 0, call: 0 },
 };
 
@@ -201,9 +203,17 @@ const publications = () => {
 };
 
 const emptyAccount = (): Account => ({
-  ...{ balance: 0, held: 0, freeUsed: 0, freeHeld: 0, plan: 'free' },
-  ...{ holds: new Map(), given: new Map(), sales: new Map(), refunds: new Map() },
-  ...{ feesDue: new Set(), keys: new Set() },
+  balance: 0,
+  held: 0,
+  freeUsed: 0,
+  freeHeld: 0,
+  plan: 'free',
+  holds: new Map(),
+  given: new Map(),
+  sales: new Map(),
+  refunds: new Map(),
+  feesDue: new Set(),
+  keys: new Set(),
 });
 
 export type Book = ReturnType<typeof openBook>;

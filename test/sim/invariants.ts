@@ -63,18 +63,18 @@ export const watchOver = (deps: WatchDeps) => {
 
   const add = (work: Pick<Work, 'id' | 'work_id' | 'hold_id'> & Partial<Work>): Work => {
     const made = {
-      ...{
-        accepted: null,
-        job: null,
-        success: null,
-        ended: null,
-        leaseUntil: 0,
-        leaseId: '',
-        starts: 0,
-        burns: 0,
-        credits: 0,
-      },
-      ...{ billed: undefined, billedAt: Infinity, ...work },
+      accepted: null,
+      job: null,
+      success: null,
+      ended: null,
+      leaseUntil: 0,
+      leaseId: '',
+      starts: 0,
+      burns: 0,
+      credits: 0,
+      billed: undefined,
+      billedAt: Infinity,
+      ...work,
     };
     known.works.set(made.id, made);
     known.byWork.set(made.work_id, made);
@@ -510,8 +510,10 @@ export const watchOver = (deps: WatchDeps) => {
       if (!key.startsWith('results/')) return;
       for (const work of known.works.values()) void compared(work);
     },
-    ...{ removed: visits.removed, entered: visits.entered },
-    ...{ bytesOf: visits.bytesOf, uploaders: visits.uploaders },
+    removed: visits.removed,
+    entered: visits.entered,
+    bytesOf: visits.bytesOf,
+    uploaders: visits.uploaders,
     /** A closed month has other figures than its closing states; a process knows wrongly what room a tenant has. */
     closing: (text: string): void => say('closed-month', text),
     room: (text: string): void => say('upload-room', text),

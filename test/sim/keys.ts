@@ -46,7 +46,9 @@ export const keyRequests = (
       lookup: (hash) => env.askLog('key by hash', (events) => keyIn(events, hash)),
       stateOf: (keyId) => keys.stateOf(keyId),
     }),
-    ...{ isWellFormed: isWellFormedKey, adminKey: undefined, nowMs: () => Date.now() },
+    isWellFormed: isWellFormedKey,
+    adminKey: undefined,
+    nowMs: () => Date.now(),
     monotonicMs: () => performance.now(),
   });
   const failed = (kind: string): Answer => ({
@@ -58,7 +60,7 @@ export const keyRequests = (
       once(asked, async () => {
         const { tenant: tenant_id, key: name, correlation } = asked;
         const key_id = env.clock.newId('key');
-        const key = { ...{ key_id, tenant_id, role: 'tenant' as const, name }, expires_at: null };
+        const key = { key_id, tenant_id, role: 'tenant' as const, name, expires_at: null };
         const traces = keyTraces(keyNamed(name));
         const outcome = await keys.issue({ ...key, ...traces }, metaOf(env, ADMIN, correlation));
         return outcome.kind === 'done' ? { kind: 'ok', id: key_id, body: null } : failed(outcome.kind);

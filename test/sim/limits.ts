@@ -46,7 +46,9 @@ export const limiterOf = (
     disconnect: () => undefined,
   };
   return redisRateLimiter({
-    ...{ client: client as unknown as Redis, fallback: memoryRateLimiter(nowMs), nowMs },
+    client: client as unknown as Redis,
+    fallback: memoryRateLimiter(nowMs),
+    nowMs,
     onOutage,
   });
 };

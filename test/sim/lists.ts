@@ -147,7 +147,8 @@ const batchLists = (rows: Rows) => ({
   toBegin: (openMax: number, limit: number) =>
     inTurns(openBatches(rows).filter((one) => one.cancelled_at === null && one.begun < one.documents.length))
       .map(({ batch_id, tenant_id, ...batch }) => ({
-        ...{ batch_id, tenant_id },
+        batch_id,
+        tenant_id,
         open: openIn(rows, { batch_id, tenant_id, ...batch }),
       }))
       .filter(({ open }) => open < openMax)
@@ -252,7 +253,10 @@ const webhookLists = (rows: Rows) => {
         )
         .slice(0, limit)
         .map(({ delivery_id, webhook_id, tenant_id, body }) => ({
-          ...{ delivery_id, webhook_id, tenant_id, body },
+          delivery_id,
+          webhook_id,
+          tenant_id,
+          body,
         }));
     },
     deliveries: all,
@@ -304,7 +308,10 @@ const accountLists = (rows: Rows) => ({
         ),
       )
       .map(({ id: operation_id, tenant_id, pages }): Abandoned => ({
-        ...{ operation_id, operation: 'extract', tenant_id, pages },
+        operation_id,
+        operation: 'extract',
+        tenant_id,
+        pages,
       }))
       .slice(0, limit);
   },

@@ -33,7 +33,9 @@ const figuresOn = ({ askLog }: Pick<ProcessEnv, 'askLog'>): FigureQueries => {
       return { billed_pico_usd: 0n, free_tier_pico_usd: 0n, unpriced_calls: calls.length };
     });
   return {
-    ...{ marginFlows: flows, modelCostOfPeriod: costs, modelCostAt: costs },
+    marginFlows: flows,
+    modelCostOfPeriod: costs,
+    modelCostAt: costs,
     lateModelCosts: () => Promise.resolve({ billed_pico_usd: 0n, free_tier_pico_usd: 0n }),
   };
 };
@@ -62,10 +64,15 @@ const FIRST_MONTH = '2026-01';
 /** Closing the first month and opening it again, as a process does it. */
 export const monthRequests = (env: ProcessEnv) => {
   const months = booksCommands({
-    ...{ store: env.log, queries: figuresOn(env), waitFor: (position) => env.caughtUp(position) },
+    store: env.log,
+    queries: figuresOn(env),
+    waitFor: (position) => env.caughtUp(position),
   });
   const meta = (): CommandMeta => ({
-    ...{ now: env.clock.now(), actor: ADMIN, correlation_id: 'finance', command_id: env.clock.uuid() },
+    now: env.clock.now(),
+    actor: ADMIN,
+    correlation_id: 'finance',
+    command_id: env.clock.uuid(),
   });
   const answered = (outcome: Awaited<ReturnType<typeof months.close>>): Answer => {
     if (outcome.kind === 'done') return { kind: 'ok', id: FIRST_MONTH, body: null };
@@ -102,7 +109,10 @@ const setBudget = async (
 export const operatorOn = (store: SimLog, { now, uuid }: { now: () => string; uuid: () => string }) => {
   const reference = referenceData({ store, maxAgeMs: -1 });
   const meta = (): CommandMeta => ({
-    ...{ now: now(), actor: ADMIN, correlation_id: 'operator', command_id: uuid() },
+    now: now(),
+    actor: ADMIN,
+    correlation_id: 'operator',
+    command_id: uuid(),
   });
   const change = async (wanted: Change): Promise<void> => {
     switch (wanted.kind) {
@@ -176,9 +186,7 @@ const opened = async (
   for (const { id: tenant_id, balance, plan } of tenants) {
     const given = { tenant_id, adjustment_id: `adj_0_${tenant_id}`, idempotency_key: 'start' };
     const data = { ...given, fingerprint: 'f', reason: 'start', credits: asCredits(balance) };
-    await accounts.execute({
-      ...{ type: 'AdjustCredits', data: { ...data, allow_negative: false }, meta: meta() },
-    });
+    await accounts.execute({ type: 'AdjustCredits', data: { ...data, allow_negative: false }, meta: meta() });
     if (plan !== 'free') await change({ kind: 'plan', tenant: tenant_id, plan });
   }
   for (const one of changes) await change(one);

@@ -160,7 +160,8 @@ export const logOf = (shared: Shared, call: Call): SimLog => {
     yield { kind: 'caught_up' };
   };
   return {
-    ...{ epoch: epochNow, seen },
+    epoch: epochNow,
+    seen,
     // eslint-disable-next-line max-params -- the port has them
     append: async (stream, expected, events, epoch) => {
       const result = await call({
@@ -203,7 +204,8 @@ export const objectsOf = (
     [...shared.objects]
       .filter(([key]) => key.startsWith(prefix))
       .map(([key, { bytes, at }]) => ({
-        ...{ key, bytes: bytes.byteLength },
+        key,
+        bytes: bytes.byteLength,
         modified_at: new Date(EPOCH_MS + at).toISOString(),
       }));
   return {
@@ -324,4 +326,15 @@ export const snapshotsOf = (
         return 'saved' as const;
       }),
   };
+};
+
+/** Sealed is what names its owner: what another's seal lies in the place of is not opened. */
+export const secrets = {
+  seal: (text: string, { tenant_id, secret_id }: { tenant_id: string; secret_id: string }) =>
+    new TextEncoder().encode(JSON.stringify([tenant_id, secret_id, text])),
+  open: (sealed: Uint8Array, { tenant_id, secret_id }: { tenant_id: string; secret_id: string }) => {
+    const [tenant, id, text] = JSON.parse(new TextDecoder().decode(sealed)) as [string, string, string];
+    const fits = tenant === tenant_id && id === secret_id;
+    return fits ? ({ kind: 'opened', text, isCurrent: true } as const) : ({ kind: 'tampered' } as const);
+  },
 };

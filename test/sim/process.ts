@@ -35,7 +35,8 @@ import { aesSecretBox } from '../../adapters/local/local.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import { sweepTexts } from '../../src/worker/textSweeping.ts';
 import { textVault } from '../../src/writer/vault.ts';
-import { acceptRun, evaluationFates, publishSet, setExamplesOn } from '../../src/commands/evaluations.ts';
+import { evaluationFates } from '../../src/commands/evaluationObjects.ts';
+import { acceptRun, publishSet, setExamplesOn } from '../../src/commands/evaluations.ts';
 import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { evaluationWorker } from '../../src/worker/evaluations.ts';
@@ -126,7 +127,9 @@ const none = () => Promise.reject(new Error('this does not take part'));
 /** Of one call and no other: by it a call is known again that is logged twice. */
 const usageOfCall = () => ({
   input_tokens: 1 + Math.floor(Math.random() * 1e12),
-  ...{ output_tokens: 1, cached_input_tokens: 0, pages: null },
+  output_tokens: 1,
+  cached_input_tokens: 0,
+  pages: null,
 });
 /** Of the document that models are asked about. */
 export const PARTS = 3;
@@ -161,8 +164,14 @@ const modelsOn = ({ fileAt, work, clock, die }: ProcessEnv) =>
       render: none,
     },
     tools: {
-      ...{ pictures: none, documentOf: none, render: none, extractFrom: none, score: none },
-      ...{ joined: none, layoutText: none, rankPages: none },
+      pictures: none,
+      documentOf: none,
+      render: none,
+      extractFrom: none,
+      score: none,
+      joined: none,
+      layoutText: none,
+      rankPages: none,
       ground: ({ answer }) => {
         const value = JSON.parse(answer) as JsonObject;
         const plain = { validationErrors: [], citations: [], ungrounded: [], warnings: [] };
@@ -250,7 +259,11 @@ const depsOf = (env: ProcessEnv) => {
   const reference = referenceData({ store });
   const recording = recordingOn({ store, objects, clock });
   const deps: ExtractDeps & ConvertDeps = {
-    ...{ accounts, store, objects, clock, ...recording },
+    accounts,
+    store,
+    objects,
+    clock,
+    ...recording,
     ...workOn(env),
     billingConfig: async (version) => {
       if (version === undefined) return activeConfig(reference);
@@ -259,7 +272,10 @@ const depsOf = (env: ProcessEnv) => {
       return config;
     },
     slots: heavySlots(100),
-    ...{ pagesMax: 100, longPagesMax: 2_000, inspectDeadlineMs: 1_000, convertDeadlineMs: 1_000 },
+    pagesMax: 100,
+    longPagesMax: 2_000,
+    inspectDeadlineMs: 1_000,
+    convertDeadlineMs: 1_000,
     localDeadlinesMs: { fast: 1_000, standard: 1_000, robust: 1_000 },
     deadlineMs: { fast: WORK_MS, standard: WORK_MS, robust: WORK_MS },
     platformModels: { extraction: LOCAL, ocr: LOCAL },
@@ -295,14 +311,22 @@ const owningOf = (
   env: ProcessEnv,
   { store, objects, clock, wrote, jobs }: Deps,
 ): Parameters<typeof owningRequests>[1] => ({
-  ...{ store, objects, clock, wrote, jobs, box: env.secrets },
+  store,
+  objects,
+  clock,
+  wrote,
+  jobs,
+  box: env.secrets,
   artifacts: artifacts({ store, objects, jobs }),
   once: (asked, run) => once(idempotencyOf(env, 'kept', asked), run),
 });
 
 /** Examples of training jobs, where documents that they were made of are erased. */
 const examplesOf = ({ store, objects, clock, jobs }: Deps) => ({
-  ...{ objects, clock, jobs, examples: exampleStreams(store) },
+  objects,
+  clock,
+  jobs,
+  examples: exampleStreams(store),
 });
 
 const digestAt = ({ fileAt, digestOf }: ProcessEnv, path: string): string => digestOf(fileAt(path));
@@ -434,9 +458,16 @@ const tenantErasing = (
   const { objects, clock, store, forgetTexts } = deps;
   const { heldBy, learnedBy } = belongingLists(env);
   return {
-    ...{ store, objects, clock, documents: documents(store), replays: env.replays },
-    ...{ forgetTexts, scrub: () => Promise.resolve(), onError: env.onError },
-    ...{ heldBy, learnedBy },
+    store,
+    objects,
+    clock,
+    documents: documents(store),
+    replays: env.replays,
+    forgetTexts,
+    scrub: () => Promise.resolve(),
+    onError: env.onError,
+    heldBy,
+    learnedBy,
     remove: {
       ...owningRemovals(env, { ...owningOf(env, deps), webhooks: webhookParts(env, deps), requests }),
       operation: async (whose, id) => isOk(await requests.cancelOperation(whose, id)),
@@ -456,7 +487,12 @@ interface AskedReview {
 const reviewRequests = (env: ProcessEnv, deps: Deps) => {
   const { store, operations: ops, objects, clock, wrote } = deps;
   const commands = reviewCommands({
-    ...{ store, operations: ops, objects, clock, wrote, worker: workHere },
+    store,
+    operations: ops,
+    objects,
+    clock,
+    wrote,
+    worker: workHere,
     schemas: {
       validate: async (_, value) => {
         await env.work('validate');
@@ -500,8 +536,14 @@ const erasing = (env: ProcessEnv, deps: Deps, cancelling: Cancelling) => {
   const { objects, clock, store, forgetTexts, operations: ops } = deps;
   const erase = eraseDocument({
     ...examplesOf(deps),
-    ...{ store, operations: ops, objects, clock, documents: documents(store) },
-    ...{ replays: env.replays, stock: deps.uploading.stock, forgetTexts },
+    store,
+    operations: ops,
+    objects,
+    clock,
+    documents: documents(store),
+    replays: env.replays,
+    stock: deps.uploading.stock,
+    forgetTexts,
     workOn: ({ document_id }) => env.ask('work on', (one) => one.documents.workOn(document_id)),
     awaitedOf: (ids) => env.ask('awaited', (one) => one.documents.awaitedOf(ids)),
     learningFrom: belongingLists(env).learningFrom,
@@ -531,13 +573,13 @@ const moneyRequests = (env: ProcessEnv, { accounts }: Deps) => ({
     once(idempotencyOf(env, 'adjust', wanted), async () => {
       const { tenant, key, print, correlation } = wanted;
       const data = {
-        ...{
-          tenant_id: tenant,
-          adjustment_id: env.clock.newId('adj'),
-          idempotency_key: key,
-          fingerprint: print,
-        },
-        ...{ credits: asCredits(credits), reason: 'wanted', allow_negative: false },
+        tenant_id: tenant,
+        adjustment_id: env.clock.newId('adj'),
+        idempotency_key: key,
+        fingerprint: print,
+        credits: asCredits(credits),
+        reason: 'wanted',
+        allow_negative: false,
       };
       const meta = metaOf(env, CALLER, correlation);
       const outcome = await accounts.execute({ type: 'AdjustCredits', data, meta });
@@ -604,7 +646,11 @@ export interface AskedSale extends Asked {
 const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) => {
   const { clock } = env;
   const deps = {
-    ...{ reference, clock, accounts, store, claimantOf: claimantOf(store) },
+    reference,
+    clock,
+    accounts,
+    store,
+    claimantOf: claimantOf(store),
     payments: payments({ store, writer: accounts, clock }),
     broughtBack: () => Promise.resolve(undefined),
   };
@@ -620,8 +666,15 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
     sale: async ({ tenant, credits, gross, bonus, key, correlation }: AskedSale): Promise<Answer> => {
       const money = gross === undefined ? { credits } : { gross_amount_minor: gross };
       const body = {
-        ...{ tenant_id: tenant, provider: 'stripe', provider_txn_id: key, currency: 'USD', ...money },
-        ...{ vat_amount_minor: 0, provider_fee_minor: 0, note: `paid by ${tenant}`, bonus_credits: bonus },
+        tenant_id: tenant,
+        provider: 'stripe',
+        provider_txn_id: key,
+        currency: 'USD',
+        ...money,
+        vat_amount_minor: 0,
+        provider_fee_minor: 0,
+        note: `paid by ${tenant}`,
+        bonus_credits: bonus,
       };
       const meta = metaOf(env, CALLER, correlation);
       const sold = await sell(body, meta);
@@ -635,8 +688,12 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
       { key, credits, correlation }: Pick<AskedSale, 'key' | 'credits' | 'correlation'>,
     ): Promise<Answer> => {
       const body = {
-        ...{ tenant_id, provider: 'stripe', provider_txn_id: `re-${key}`, credits },
-        ...{ original_provider_txn_id: key, provider_fee_minor: 0 },
+        tenant_id,
+        provider: 'stripe',
+        provider_txn_id: `re-${key}`,
+        credits,
+        original_provider_txn_id: key,
+        provider_fee_minor: 0,
       };
       const outcome = await giveBack(body, metaOf(env, CALLER, correlation));
       return answerOf(outcome, outcome.kind === 'done' ? outcome.refund.refund_id : key);
@@ -645,7 +702,10 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
     dispute: async (told: { key: string; status: DisputeStatus; correlation: string }): Promise<Answer> => {
       const { key, status, correlation } = told;
       const body = {
-        ...{ provider: 'stripe', provider_txn_id: `dp-${key}`, original_provider_txn_id: key, status },
+        provider: 'stripe',
+        provider_txn_id: `dp-${key}`,
+        original_provider_txn_id: key,
+        status,
         fee_minor: status === 'opened' ? null : 15,
       };
       return answerOf(await tell(body, metaOf(env, CALLER, correlation)), key);
@@ -745,13 +805,11 @@ const jobRequests = (env: ProcessEnv, deps: Deps) => {
     countPages: async ({ documents: named }) => {
       await env.work('count');
       return named.map(({ document_id = null }) => ({
-        ...{
-          document_id,
-          file_uri: 'quire://uploads/x',
-          status: 'ok' as const,
-          pages: 1,
-          mime_type: 'text/plain',
-        },
+        document_id,
+        file_uri: 'quire://uploads/x',
+        status: 'ok' as const,
+        pages: 1,
+        mime_type: 'text/plain',
       }));
     },
   });
@@ -792,7 +850,9 @@ const jobRequests = (env: ProcessEnv, deps: Deps) => {
 const webhookParts = (env: ProcessEnv, { store, objects }: Deps) => ({
   streams: webhookStreams(store),
   deliveries: deliveryStreams(store),
-  ...{ objects, box: env.secrets, clock: env.clock },
+  objects,
+  box: env.secrets,
+  clock: env.clock,
   store,
   idsOfTenant: (tenant: string) => env.ask('webhooks', ({ webhooks }) => webhooks.idsOf(tenant)),
   randomBytes: (count: number) => new Uint8Array(count).map(() => Math.floor(Math.random() * 256)),
@@ -850,7 +910,8 @@ const operationLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
   const ask = <T>(question: string, answer: (lists: Lists['operations']) => T) =>
     env.ask(`operations ${question}`, (lists) => answer(lists.operations));
   const named = ({ id, tenant_id }: { readonly id: string; readonly tenant_id: string }) => ({
-    ...{ operation_id: id, tenant_id },
+    operation_id: id,
+    tenant_id,
   });
   const few = (limit: number) => Math.min(limit, env.page);
   const worker = operationWorker({
@@ -866,7 +927,8 @@ const operationLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
       const path = env.keepFile(Buffer.concat(chunks));
       return { path, sha256: digestAt(env, path), discard: () => Promise.resolve() };
     },
-    ...{ worker: env.name, tickMs: 20_000 },
+    worker: env.name,
+    tickMs: 20_000,
     lists: listsFor(ask, named, few),
     onError: env.onError,
   });
@@ -897,7 +959,8 @@ const jobLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
     },
     artifacts: artifacts({ store, objects, jobs }),
     source: { fetch: () => Promise.resolve({ kind: 'ok', file }) },
-    ...{ worker: env.name, tickMs: 20_000 },
+    worker: env.name,
+    tickMs: 20_000,
     lists: listsFor(ask, named, (limit) => limit),
     onError: env.onError,
   });
@@ -998,7 +1061,9 @@ const sweeperLoops = (
   const { usedOf } = deps.uploading;
   const belongings = belongingLists(env);
   const holds = holdSweeper({
-    ...{ writer: accounts, clock, payments: payments({ store, writer: accounts, clock: env.clock }) },
+    writer: accounts,
+    clock,
+    payments: payments({ store, writer: accounts, clock: env.clock }),
     openHoldsBefore: (now, limit) => env.ask('expired holds', (one) => one.accounts.expiredHolds(now, limit)),
     openClaimsBefore: (before, limit) =>
       env.ask('open claims', (one) => one.accounts.openClaimsBefore(before, limit)),
@@ -1007,22 +1072,18 @@ const sweeperLoops = (
     onError: env.onError,
   });
   const swept = objectSweeper({
-    ...{
-      objects,
-      clock,
-      documents: documents(store),
-      kept: retentionCommands(store, env.keeps).kept,
-      ...fatesIn(deps),
-    },
-    ...{
-      usedOf,
-      learnedOf: belongings.learnedOf,
-      awaitedOf: (ids) =>
-        env.ask('awaited', ({ documents: { awaitedOf, workOn } }) => {
-          const isWorkedOn = (id: string) => workOn(id).some(({ is_open }) => is_open);
-          return new Set([...awaitedOf(ids), ...ids.filter(isWorkedOn)]);
-        }),
-    },
+    objects,
+    clock,
+    documents: documents(store),
+    kept: retentionCommands(store, env.keeps).kept,
+    ...fatesIn(deps),
+    usedOf,
+    learnedOf: belongings.learnedOf,
+    awaitedOf: (ids) =>
+      env.ask('awaited', ({ documents: { awaitedOf, workOn } }) => {
+        const isWorkedOn = (id: string) => workOn(id).some(({ is_open }) => is_open);
+        return new Set([...awaitedOf(ids), ...ids.filter(isWorkedOn)]);
+      }),
     erased: {
       any: () => env.ask('any erased', (one) => one.documents.anyErased()),
       among: (names) => env.ask('erased', (one) => one.documents.erasedAmong(names)),
@@ -1033,13 +1094,20 @@ const sweeperLoops = (
     },
     erasedTenants,
     texts: sweepTexts({
-      ...{ feed: env.log, objects, onError: env.onError, seed: 1 },
+      feed: env.log,
+      objects,
+      onError: env.onError,
+      seed: 1,
       nowMs: () => Date.parse(clock.now()),
     }),
     onError: env.onError,
   });
   const unfinished = unfinishedSweeper({
-    ...{ facts, clock, accounts, store, checkLog: () => env.log.head() },
+    facts,
+    clock,
+    accounts,
+    store,
+    checkLog: () => env.log.head(),
     abandonedBefore: (before, limit) =>
       env.ask('abandoned', (one) => one.accounts.abandonedBefore(before, limit)),
     unrecordedBefore: (before, limit) =>
@@ -1071,7 +1139,8 @@ const senderLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
     onError: env.onError,
   });
   const prune = pruneDeliveries({
-    ...{ store: deps.store, clock: deps.clock },
+    store: deps.store,
+    clock: deps.clock,
     prunable: (what, size) => env.ask('prunable deliveries', ({ webhooks }) => webhooks.prunable(what, size)),
   });
   const { kept } = retentionCommands(deps.store, env.keeps);
@@ -1113,7 +1182,11 @@ export const simProcess = (env: ProcessEnv) => {
   const cancelling = { ...requests, ...batched, ...jobs, ...keys };
   const { sweepErasures: swept, ...erasures } = erasing(env, deps, cancelling);
   const uploading = {
-    ...{ ...deps, parts: deps.uploading, settle: settled(env), once: byKey, cancelJob: jobs.cancelJob },
+    ...deps,
+    parts: deps.uploading,
+    settle: settled(env),
+    once: byKey,
+    cancelJob: jobs.cancelJob,
     forgetInEvaluations: forgettingIn(env, owningOf(env, deps)),
   };
   return {

@@ -12,7 +12,8 @@ const SEEDS_COPIED = Array.from({ length: 20 }, (_, at) => at + 1);
 
 /** How many steps the real database takes is not told by the seed. */
 const shownOf = ({ endedAt, taken, notices }: ProjectingOutcome) => ({
-  ...{ endedAt, notices: [...notices] },
+  endedAt,
+  notices: [...notices],
   taken: taken.map(({ place, deviation }) => `${place.key} ${deviation.kind}`),
 });
 

@@ -39,8 +39,14 @@ const HEAL_MS = 20 * MINUTE;
 
 /** A tenth as often as in production, so that a run has no more steps than it needs. */
 const TUNING = {
-  ...{ retryMs: 500, retryMaxMs: 10_000, lockMs: 5_000, lookMs: 10_000 },
-  ...{ watchdogMs: 20_000, compareMs: 30_000, frozenMs: 90_000, pauseMaxMs: 1_000 },
+  retryMs: 500,
+  retryMaxMs: 10_000,
+  lockMs: 5_000,
+  lookMs: 10_000,
+  watchdogMs: 20_000,
+  compareMs: 30_000,
+  frozenMs: 90_000,
+  pauseMaxMs: 1_000,
 };
 
 const timersOf = (sched: ReturnType<typeof scheduler>): Timers => ({
@@ -140,7 +146,14 @@ const stage = ({ world, plan, seed, sql: raw }: ProjectingOptions) => {
     await watchSwitches();
   };
   return {
-    ...{ world, raw, sched, shared, findings, applied, pending, say },
+    world,
+    raw,
+    sched,
+    shared,
+    findings,
+    applied,
+    pending,
+    say,
     database: databaseFor(raw, sched, committed),
     listeners: new Set<() => void>(),
     /** How whoever died begins again. */
@@ -225,7 +238,8 @@ const start = (
   const parts = partsOf(on, owner, projectors);
   const runner = projectionRunner({
     ...parts,
-    ...{ tuning: TUNING, diverged: 'rebuild' },
+    tuning: TUNING,
+    diverged: 'rebuild',
     notify: (notice) => {
       notices.set(notice.kind, (notices.get(notice.kind) ?? 0) + 1);
       if (notice.kind === 'stopped') on.say('stopped', `${notice.name}: ${notice.reason}`);

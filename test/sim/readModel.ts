@@ -1,7 +1,9 @@
 import type { Leaving } from '../../src/commands/money/transfers.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
+import { witnessOf } from '../../domain/eventLog/witness.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
+import { textOfWitness } from '../../projections/engine/arrivals.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/ports.ts';
 import type { DeliveryRow, WebhookRow } from '../../projections/webhookRows.ts';
 import { applyEvent } from '../../projections/webhooks.ts';
@@ -103,24 +105,47 @@ const moveOf = byType<Move>({
 const NEW = { status: 'queued', attempt: 0, finished_at: null, credits_charged: null };
 
 const operationRow = ({ data, position }: ProjectedEventOf<'OperationAccepted'>): WorkRow => ({
-  ...{ ...NEW, id: data.operation_id, position, ready_at: data.accepted_at },
-  ...{ tenant_id: data.tenant_id, hold_id: data.hold_id, pages: data.pages },
+  ...NEW,
+  id: data.operation_id,
+  position,
+  ready_at: data.accepted_at,
+  tenant_id: data.tenant_id,
+  hold_id: data.hold_id,
+  pages: data.pages,
   file_bytes: data.file_bytes ?? 0,
-  ...{ expires_at: data.expires_at, work_id: data.work_id, document_id: data.document_id },
+  expires_at: data.expires_at,
+  work_id: data.work_id,
+  document_id: data.document_id,
 });
 
 const jobRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>): WorkRow => ({
-  ...{ ...NEW, id: data.job_id, position, ready_at: data.created_at },
-  ...{ tenant_id: data.tenant_id, hold_id: data.hold_id, pages: 0, file_bytes: 0 },
-  ...{ expires_at: data.expires_at, work_id: data.job_id, document_id: '' },
+  ...NEW,
+  id: data.job_id,
+  position,
+  ready_at: data.created_at,
+  tenant_id: data.tenant_id,
+  hold_id: data.hold_id,
+  pages: 0,
+  file_bytes: 0,
+  expires_at: data.expires_at,
+  work_id: data.job_id,
+  document_id: '',
 });
 
 const batchRow = ({ data, position }: ProjectedEventOf<'BatchAccepted'>): BatchRow => ({
-  ...{ batch_id: data.batch_id, tenant_id: data.tenant_id, position },
-  ...{ begun: 0, cancelled_at: null, finished_at: null },
-  ...{ measured: data.evaluated !== undefined, scored: false },
+  batch_id: data.batch_id,
+  tenant_id: data.tenant_id,
+  position,
+  begun: 0,
+  cancelled_at: null,
+  finished_at: null,
+  measured: data.evaluated !== undefined,
+  scored: false,
   documents: data.document_ids.map((document_id, index) => ({
-    ...{ index, document_id, begun_at: null, problem_code: null },
+    index,
+    document_id,
+    begun_at: null,
+    problem_code: null,
     operation_id: operationIdOfDocument({ ...data, index }),
   })),
 });
@@ -208,8 +233,11 @@ export interface UsageRow {
 }
 
 const usageRow = ({ data }: Asked): UsageRow => ({
-  ...{ id: data.extraction_id, tenant_id: data.tenant_id, pages: data.pages },
-  ...{ hold_id: data.hold_id, requested_at: data.requested_at },
+  id: data.extraction_id,
+  tenant_id: data.tenant_id,
+  pages: data.pages,
+  hold_id: data.hold_id,
+  requested_at: data.requested_at,
 });
 
 const batchHandlers = (rows: Rows) => ({
@@ -271,8 +299,14 @@ const appliedTo = (rows: Rows) => {
     CreditsGranted: ({ data }) => void rows.claims.delete(paymentStream(data)),
     CreditsRefunded: ({ data }) => void rows.claims.delete(paymentStream(data)),
     RefundReversed: ({ data }) => void rows.claims.delete(paymentStream(data)),
-    CreditsTransferredOut: ({ data, stream }) =>
-      void rows.transfers.set(data.transfer_id, { ...data, from_tenant_id: tenantIn(stream) }),
+    CreditsTransferredOut: ({ data: { transfer_id, to_tenant_id, credits, created_at }, stream }) =>
+      void rows.transfers.set(transfer_id, {
+        transfer_id,
+        from_tenant_id: tenantIn(stream),
+        to_tenant_id,
+        credits,
+        created_at,
+      }),
     CreditsTransferredIn: ({ data }) => void rows.transfers.delete(data.transfer_id),
     HoldReleased: (event) => released(rows, event),
     CreditsBurned: (event) => burned(rows, event),
@@ -318,5 +352,22 @@ export const readModel = (log: () => readonly RecordedEvent[]) => {
       apply = appliedTo(rows);
     },
     rows: () => rows,
+  };
+};
+
+/** The row of the registry of read models that have all up to this event. */
+export const registryRow = (last: RecordedEvent | undefined) => {
+  const position = last?.position ?? null;
+  return {
+    name: 'all',
+    version: 1,
+    generation: 1,
+    schema_name: 's',
+    position,
+    state: 'live',
+    serves: true,
+    reason: null,
+    log_id: null,
+    witness: last === undefined ? null : textOfWitness(last.position, witnessOf(last)),
   };
 };

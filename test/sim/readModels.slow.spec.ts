@@ -76,8 +76,10 @@ const standingIn = async (sql: Sql, tenant: string): Promise<Standing> => {
     [tenant],
   );
   return {
-    ...{ balance: Number(row['balance_credits']), held: Number(row['held_credits']) },
-    ...{ freeUsed: Number(row['free_pages_used']), freeHeld: Number(row['free_pages_held']) },
+    balance: Number(row['balance_credits']),
+    held: Number(row['held_credits']),
+    freeUsed: Number(row['free_pages_used']),
+    freeHeld: Number(row['free_pages_held']),
   };
 };
 
@@ -101,8 +103,19 @@ const cutsThatDiffer = async (
 
 /** Read models that the lists of workers are made of. */
 const LISTED = [
-  ...['balances', 'usage_events', 'operations', 'training_jobs', 'batches', 'evaluations', 'documents'],
-  ...['webhooks', 'open_claims', 'api_keys', 'saved_configs', 'deployments', 'artifacts'],
+  'balances',
+  'usage_events',
+  'operations',
+  'training_jobs',
+  'batches',
+  'evaluations',
+  'documents',
+  'webhooks',
+  'open_claims',
+  'api_keys',
+  'saved_configs',
+  'deployments',
+  'artifacts',
 ];
 const MODELS = READ_MODELS.filter(({ name }) => LISTED.includes(name));
 
@@ -226,10 +239,22 @@ interface Reading {
 
 const MINUTE = 60_000;
 const LEFT_OUT = [
-  ...['nothing', 'nothing', 'CreditsBurned', 'HoldReleased', 'ExtractionCompleted', 'ExtractionFailed'],
-  ...['OperationStarted', 'OperationSucceeded', 'TrainingJobSucceeded', 'BatchEnded', 'EvaluationScored'],
-  ...['EvaluationScored'],
-  ...['WebhookDeliveryAttempted', 'BatchDocumentsBegun', 'DocumentErased', 'CreditsGranted'],
+  'nothing',
+  'nothing',
+  'CreditsBurned',
+  'HoldReleased',
+  'ExtractionCompleted',
+  'ExtractionFailed',
+  'OperationStarted',
+  'OperationSucceeded',
+  'TrainingJobSucceeded',
+  'BatchEnded',
+  'EvaluationScored',
+  'EvaluationScored',
+  'WebhookDeliveryAttempted',
+  'BatchDocumentsBegun',
+  'DocumentErased',
+  'CreditsGranted',
 ];
 const READING: fc.Arbitrary<Reading> = fc.record({
   seed: fc.nat(2 ** 31),
@@ -244,16 +269,27 @@ const READING: fc.Arbitrary<Reading> = fc.record({
   ),
 });
 
+/** A log in which credits have left one tenant and have not arrived at the other yet. */
+const TRANSFERS_OPEN: Reading = {
+  seed: 829_353_581,
+  without: 'HoldReleased',
+  cuts: [{ share: 108, lateMs: 1, limit: 1 }],
+};
+
 const run = (seed: number, world = randomWorld(seed)): Promise<Outcome> =>
   runWorld({
-    ...{ world: { ...world, healMs: HOUR }, plan: seededPlan(seed), seed },
-    ...{ isWanted: () => false, audits: false },
+    world: { ...world, healMs: HOUR },
+    plan: seededPlan(seed),
+    seed,
+    isWanted: () => false,
+    audits: false,
   });
 
 /** Those who take part in three worlds, so that lists have more than an entry; `measures`: all batches are runs. */
 const crowd = (seed: number, measures: boolean): World => ({
   ...randomWorld(seed),
-  ...{ balance: 5_000, others: [{ id: 'u', balance: 2_000, plan: 'paid' }] },
+  balance: 5_000,
+  others: [{ id: 'u', balance: 2_000, plan: 'paid' }],
   actors: [0, 1, 2].flatMap((more) =>
     randomWorld(seed + more).actors.map((actor) => {
       if (!('key' in actor)) return actor;
@@ -337,7 +373,8 @@ describe('read models of simulated logs', () => {
   it('tell workers the same in memory as by SQL, of any log at any moment', async () => {
     const asked = new Map<string, number>();
     const same = fc.asyncProperty(READING, (reading) => compared(sql, reading, asked));
-    await fc.assert(same, { numRuns: 40 });
+    // The reading of a past finding comes first. A finding is told as it is: to make it smaller takes minutes.
+    await fc.assert(same, { numRuns: 40, examples: [[TRANSFERS_OPEN]], endOnFailure: true });
     expect(asked.size, 'questions with an answer that says something').to.be.above(20);
   });
 

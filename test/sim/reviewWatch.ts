@@ -56,10 +56,7 @@ export const reviewWatch = (
   };
   const seenOf = (review_id: string): SeenReview => {
     const { reviews } = known();
-    const seen = reviews.get(review_id) ?? {
-      ...{ ...NOBODY, expired: false },
-      decided: new Map<number, string>(),
-    };
+    const seen = reviews.get(review_id) ?? { ...NOBODY, expired: false, decided: new Map<number, string>() };
     reviews.set(review_id, seen);
     return seen;
   };

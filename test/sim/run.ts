@@ -3,16 +3,14 @@ import type { RecordedEvent } from '../../domain/ports/log.ts';
 import type { WebhookAnswer } from '../../domain/ports/services.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
-import { witnessOf } from '../../domain/eventLog/witness.ts';
-import { textOfWitness } from '../../projections/engine/arrivals.ts';
-import { logOf, objectsOf, replaysOf, sharedStores, snapshotsOf, type Shared } from './ports.ts';
+import { logOf, objectsOf, replaysOf, secrets, sharedStores, snapshotsOf, type Shared } from './ports.ts';
 import { simProcess, type FileFacts, type Loop, type SimProcess } from './process.ts';
 import { ROOM } from './uploads.ts';
-import { act, askAgain, bytesOf, isSentBefore, lookAt, send, standingOf, type Running } from './actors.ts';
+import { act, askAgain, isSentBefore, lookAt, send, standingOf, type Running } from './actors.ts';
 import { listsOf, type Lists } from './lists.ts';
 import type { Standing } from './book.ts';
 import { baseOf, changedClosings, operatorOn } from './market.ts';
-import { readModel } from './readModel.ts';
+import { readModel, registryRow } from './readModel.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { flawsOf } from './logCopies.ts';
 import { limiterOf } from './limits.ts';
@@ -84,17 +82,6 @@ export interface RunOptions {
 
 const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 
-/** Sealed is what names its owner: what another's seal lies in the place of is not opened. */
-const secrets = {
-  seal: (text: string, { tenant_id, secret_id }: { tenant_id: string; secret_id: string }) =>
-    bytesOf([tenant_id, secret_id, text]),
-  open: (sealed: Uint8Array, { tenant_id, secret_id }: { tenant_id: string; secret_id: string }) => {
-    const [tenant, id, text] = JSON.parse(textOf(sealed)) as [string, string, string];
-    const fits = tenant === tenant_id && id === secret_id;
-    return fits ? ({ kind: 'opened', text, isCurrent: true } as const) : ({ kind: 'tampered' } as const);
-  },
-};
-
 /** One world while it runs. */
 const stage = (
   base: readonly RecordedEvent[],
@@ -111,16 +98,31 @@ const stage = (
   const errors: string[] = [];
   const findings: Finding[] = [];
   const told: Told = {
-    ...{ answers: [], refused: [], keptNo: [], restoredAt: -1, delivered: [], decided: [] },
-    ...{ uploads: new Map(), revoked: [], rushed: [], limitsAway: false },
-    ...{ removed: [], configKeys: new Map(), copies: [] },
+    answers: [],
+    refused: [],
+    keptNo: [],
+    restoredAt: -1,
+    delivered: [],
+    decided: [],
+    uploads: new Map(),
+    revoked: [],
+    rushed: [],
+    limitsAway: false,
+    removed: [],
+    configKeys: new Map(),
+    copies: [],
   };
   const raw = objectsOf(shared, {
     call: ({ effect }) => new Promise((done) => done(effect())),
     nowMs: sched.nowMs,
   });
   const watch = watchOver({
-    ...{ world, sched, shared, raw, told, isFormer: former !== undefined },
+    world,
+    sched,
+    shared,
+    raw,
+    told,
+    isFormer: former !== undefined,
     find: (finding) => {
       if (!findings.some(({ id, text }) => id === finding.id && text === finding.text))
         findings.push(finding);
@@ -128,7 +130,17 @@ const stage = (
   });
   const isOver = () => findings.some(isWanted);
   return {
-    ...{ world, base, sched, shared, rows, errors, findings, told, watch, isOver, raw },
+    world,
+    base,
+    sched,
+    shared,
+    rows,
+    errors,
+    findings,
+    told,
+    watch,
+    isOver,
+    raw,
     isFormer: former !== undefined,
     stalledUntil: 0,
     idleMs: IDLE_MS.active,
@@ -175,16 +187,6 @@ const asker = (on: Stage) => {
   };
 };
 
-const registryRow = (on: Stage) => {
-  const last = on.shared.events[on.rows.applied() - 1];
-  const position = last?.position ?? null;
-  return {
-    ...{ name: 'all', version: 1, generation: 1, schema_name: 's', position, state: 'live', serves: true },
-    ...{ reason: null, log_id: null },
-    witness: last === undefined ? null : textOfWitness(last.position, witnessOf(last)),
-  };
-};
-
 const idsOf = (on: Stage, owner: Owner) => ({
   now: () => on.sched.instantOf(owner),
   newId: (prefix: string) => `${prefix}_${on.sched.uuid().replaceAll('-', '').slice(0, 26).toUpperCase()}`,
@@ -218,7 +220,10 @@ const envOf = (on: Stage, owner: Owner, { release }: ProcessSpec): Parameters<ty
   const clock = idsOf(on, owner);
   const log = logOf(shared, sched.call);
   return {
-    ...{ name: owner.name, clock, secrets, page: on.world.page ?? 50 },
+    name: owner.name,
+    clock,
+    secrets,
+    page: on.world.page ?? 50,
     keeps: on.world.keeps ?? KEEPS,
     log,
     objects: objectsOf(shared, sched),
@@ -234,7 +239,7 @@ const envOf = (on: Stage, owner: Owner, { release }: ProcessSpec): Parameters<ty
     registryRow: () =>
       sched.call({
         label: 'registry',
-        effect: () => registryRow(on),
+        effect: () => registryRow(on.shared.events[on.rows.applied() - 1]),
         failed: () => {
           throw new Error('away');
         },

@@ -89,8 +89,12 @@ const virtualTime = (host: TimeHost): (() => void) => {
   const sleep = (ms = 0, value?: unknown) => new Promise((resolve) => void timeout(() => resolve(value), ms));
   const undo = [
     replaced(globalThis, {
-      ...{ setTimeout: timeout, setInterval: interval, setImmediate: immediate },
-      ...{ clearTimeout: clear, clearInterval: clear, clearImmediate: clear },
+      setTimeout: timeout,
+      setInterval: interval,
+      setImmediate: immediate,
+      clearTimeout: clear,
+      clearInterval: clear,
+      clearImmediate: clear,
     }),
     replaced(performance, { now: host.monotonicMs }),
     replaced(Date, { now: host.wallMs }),
@@ -416,7 +420,12 @@ export const scheduler = (plan: Plan, seed: string | number) => {
     /** What a process under simulation has for a wall clock. */
     instantOf: (owner: Owner | undefined) => instantAt(wallOf(owner)),
     newOwner: (name: string, clock: WallClock = {}): Owner => ({
-      ...{ name, alive: true, pausedUntil: 0, clock, calls: 0, drawn: 0 },
+      name,
+      alive: true,
+      pausedUntil: 0,
+      clock,
+      calls: 0,
+      drawn: 0,
     }),
     /** Runs `start` as `owner`, in so many ms. Gives what cancels it. */
     later: (owner: Owner | undefined, ms: number, start: () => void): (() => void) => {

@@ -68,7 +68,9 @@ const isFindingOf =
 
 const HOUR = 3_600_000;
 const BOUND = {
-  ...{ deviations: 2, crashes: 1, kinds: [...PAUSES, ...FAILURES, ...CRASHES, ...CHANGES] },
+  deviations: 2,
+  crashes: 1,
+  kinds: [...PAUSES, ...FAILURES, ...CRASHES, ...CHANGES],
   isLeftOut: readsOnly,
 };
 

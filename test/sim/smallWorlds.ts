@@ -7,7 +7,10 @@ const reviewedWork = work('a', { reviewed: true });
 
 /** Two callers, two workers, one document: small enough to look at every schedule up to a bound. */
 const single = (name: string, actors: readonly Actor[], over: Partial<World> = {}): World => ({
-  ...{ name, processes: two, actors, balance: 400 },
+  name,
+  processes: two,
+  actors,
+  balance: 400,
   ...over,
 });
 
@@ -31,7 +34,13 @@ const keeping = (name: string, some: readonly Actor[]): World =>
   );
 
 const daysOf = (whose: string, days: number, via = 0): Actor => ({
-  ...{ kind: 'retention', key: `days ${String(days)}`, at: 20_000, via, tries: 6, whose, days },
+  kind: 'retention',
+  key: `days ${String(days)}`,
+  at: 20_000,
+  via,
+  tries: 6,
+  whose,
+  days,
 });
 
 /** Somebody who keeps something beside documents. */
@@ -39,7 +48,12 @@ const kept = (
   what: 'set' | 'config',
   over: Partial<Extract<Actor, { kind: 'keep' }>> = {},
 ): Extract<Actor, { kind: 'keep' }> => ({
-  ...{ kind: 'keep', what, key: 'kept', at: 0, via: 0, tries: 8 },
+  kind: 'keep',
+  what,
+  key: 'kept',
+  at: 0,
+  via: 0,
+  tries: 8,
   ...over,
 });
 
@@ -75,7 +89,13 @@ export const SMALL: readonly World[] = [
   ]),
   single('tenant erased while its batch runs', [
     {
-      ...{ kind: 'batch', key: 'b', at: 0, via: 0, tries: 8, eraseAfterMs: 1_010, erasesTenant: true },
+      kind: 'batch',
+      key: 'b',
+      at: 0,
+      via: 0,
+      tries: 8,
+      eraseAfterMs: 1_010,
+      erasesTenant: true,
       documents: [page('one', 3)],
     },
   ]),
@@ -154,20 +174,38 @@ export const SMALL: readonly World[] = [
   ),
   single('run', [
     {
-      ...{ kind: 'batch', key: 'b', at: 0, via: 0, tries: 3, measured: true },
+      kind: 'batch',
+      key: 'b',
+      at: 0,
+      via: 0,
+      tries: 3,
+      measured: true,
       documents: [page('one'), { ...page('two'), ends: 'badly' }],
     },
     { kind: 'batch', key: 'b', at: 5, via: 1, tries: 3, measured: true, documents: [page('one')] },
   ]),
   single('run of which a document is cancelled', [
     {
-      ...{ kind: 'batch', key: 'b', at: 0, via: 0, tries: 8, measured: true, cancelAfterMs: 1_010 },
-      ...{ documents: [page('one', 2)], cancelsOne: true },
+      kind: 'batch',
+      key: 'b',
+      at: 0,
+      via: 0,
+      tries: 8,
+      measured: true,
+      cancelAfterMs: 1_010,
+      documents: [page('one', 2)],
+      cancelsOne: true,
     },
   ]),
   single('run cancelled', [
     {
-      ...{ kind: 'batch', key: 'b', at: 0, via: 0, tries: 3, measured: true, cancelAfterMs: 1_010 },
+      kind: 'batch',
+      key: 'b',
+      at: 0,
+      via: 0,
+      tries: 3,
+      measured: true,
+      cancelAfterMs: 1_010,
       documents: [page('one', 3)],
     },
   ]),
@@ -226,7 +264,11 @@ export const SMALL: readonly World[] = [
   single(
     'many batches',
     Array.from({ length: 14 }, (_, at) => ({
-      ...{ kind: 'batch', key: `b${String(at)}`, at: 0, via: at, tries: 1 },
+      kind: 'batch',
+      key: `b${String(at)}`,
+      at: 0,
+      via: at,
+      tries: 1,
       documents: [page('one', 11)],
     })),
     { balance: 10_000 },
@@ -234,14 +276,12 @@ export const SMALL: readonly World[] = [
   single(
     'many webhooks',
     Array.from({ length: 26 }, (_, at) => ({
-      ...{
-        kind: 'webhook',
-        key: `w${String(at)}`,
-        at: 0,
-        via: at,
-        tries: 1,
-        url: `https://w${String(at)}.example`,
-      },
+      kind: 'webhook',
+      key: `w${String(at)}`,
+      at: 0,
+      via: at,
+      tries: 1,
+      url: `https://w${String(at)}.example`,
     })),
   ),
   single(
@@ -347,8 +387,15 @@ export const SMALL: readonly World[] = [
   single('disputes won and lost', [
     { kind: 'sale', key: 's', at: 0, via: 0, tries: 2, credits: 200, gross: 20, refundAfterMs: 5 },
     ...(['won', 'lost'] as const).map((disputeEnds): Actor => ({
-      ...{ kind: 'sale', key: disputeEnds, at: 100, via: 0, tries: 2, credits: 200, refundAfterMs: 5 },
-      ...{ reverseAfterMs: 50, disputeEnds },
+      kind: 'sale',
+      key: disputeEnds,
+      at: 100,
+      via: 0,
+      tries: 2,
+      credits: 200,
+      refundAfterMs: 5,
+      reverseAfterMs: 50,
+      disputeEnds,
     })),
   ]),
   single(

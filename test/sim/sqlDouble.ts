@@ -183,7 +183,9 @@ export const databaseFor = (raw: Sql, sched: Scheduler, onCommit: OnCommit) => {
     return {
       query: (text, values) => alone('query', () => raw.query(text, values)),
       script: (text) => alone('script', () => raw.script(text)),
-      ...{ transaction, tryLock, holders },
+      transaction,
+      tryLock,
+      holders,
       close: () => Promise.resolve(),
     };
   };

@@ -28,10 +28,9 @@ const upTo = ({ events, objects }: Recorded, count: number): Former => {
       if (text === null) there.delete(key);
       else there.set(key, { key, bytes: new TextEncoder().encode(text), at });
     }
-  const kept = events.slice(0, count).map((event, index) => ({
-    ...event,
-    ...{ revision: BigInt(event.revision), position: BigInt(index + 1) },
-  }));
+  const kept = events
+    .slice(0, count)
+    .map((event, index) => ({ ...event, revision: BigInt(event.revision), position: BigInt(index + 1) }));
   return { events: kept, objects: [...there.values()] };
 };
 

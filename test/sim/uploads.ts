@@ -85,13 +85,18 @@ export const uploadParts = (
 ) => {
   const [own, rows] = [documents(store), uploadRows(env)];
   const stock = uploadStock({
-    ...{ objects, documents: own, usedBytesOf: rows.usedBytesOf, quotaBytes: ROOM.tenant },
+    objects,
+    documents: own,
+    usedBytesOf: rows.usedBytesOf,
+    quotaBytes: ROOM.tenant,
     usedOf: async (ids) => new Set((await rows.usedOf(ids)).map(({ document_id }) => document_id)),
     nowMs: () => env.clock.monotonicMs?.() ?? 0,
   });
   const files = localFiles(env, objects);
   return {
-    ...{ stock, documents: own, usedOf: rows.usedOf },
+    stock,
+    documents: own,
+    usedOf: rows.usedOf,
     fetched: uploads({ documents: own, objects, files, bytesMax: ROOM.file }),
   };
 };
@@ -106,8 +111,10 @@ const signedIn = (url: string): SignedUpload => {
   const member = (name: string) => searchParams.get(name) ?? '';
   return {
     document_id: pathname.split('/').at(-1) ?? '',
-    ...{ expires: member('expires'), content_type: member('content_type') },
-    ...{ max_bytes: member('max_bytes'), signature: member('signature') },
+    expires: member('expires'),
+    content_type: member('content_type'),
+    max_bytes: member('max_bytes'),
+    signature: member('signature'),
   };
 };
 
@@ -132,15 +139,29 @@ export const uploadRequests = (
   const urls = uploadUrls({ secret: SECRET, baseUrl: () => BASE });
   const { documents: own, stock } = parts;
   const presign = presignUpload({
-    ...{ documents: own, targets: urls, clock, stock },
-    ...{ bytesMax: ROOM.file, isSentElsewhere: false },
+    documents: own,
+    targets: urls,
+    clock,
+    stock,
+    bytesMax: ROOM.file,
+    isSentElsewhere: false,
   });
   const receiver = uploadReceiver({
-    ...{ documents: own, objects, signatures: urls, clock, limiter: env.limiter, stock },
-    ...{ inFlight: bytesInFlight(4 * ROOM.file), onStored: () => undefined },
+    documents: own,
+    objects,
+    signatures: urls,
+    clock,
+    limiter: env.limiter,
+    stock,
+    inFlight: bytesInFlight(4 * ROOM.file),
+    onStored: () => undefined,
   });
   const remove = removeUpload({
-    ...{ documents: own, objects, stock, clock, settle },
+    documents: own,
+    objects,
+    stock,
+    clock,
+    settle,
     learningFrom: belongingLists(env).learningFrom,
     cancelJob: ({ tenant_id, job_id }) => cancelJob(tenant_id, job_id),
     forgetInEvaluations,

@@ -15,15 +15,16 @@ type Visitor = Pick<Of<'key'>, 'via' | 'tries'>;
 
 /** Problems that another try does not have. */
 const FOREVER: ReadonlySet<string> = new Set([
-  ...['version_conflict', 'document_not_found', 'tenant_mismatch', 'upload_quota_exceeded'],
-  ...[
-    'month_not_reopenable',
-    'key_not_found',
-    'file_too_large',
-    'set_not_found',
-    'config_not_found',
-    'artifact_not_found',
-  ],
+  'version_conflict',
+  'document_not_found',
+  'tenant_mismatch',
+  'upload_quota_exceeded',
+  'month_not_reopenable',
+  'key_not_found',
+  'file_too_large',
+  'set_not_found',
+  'config_not_found',
+  'artifact_not_found',
 ]);
 
 /** Asks until it is done, or cannot be done any more. */
@@ -46,7 +47,10 @@ const askedBy = ({
   key,
   ...rest
 }: Parameters<typeof printOf>[0] & { readonly tenant?: string }) => ({
-  ...{ tenant, key, print: printOf({ key, ...rest }), correlation: `${fullKeyOf({ tenant, key })}#v` },
+  tenant,
+  key,
+  print: printOf({ key, ...rest }),
+  correlation: `${fullKeyOf({ tenant, key })}#v`,
   signal: new AbortController().signal,
 });
 
@@ -153,7 +157,9 @@ const moved = async ({ sched, shared }: Outside): Promise<void> => {
   const nowMs = () => Date.now();
   const move = await textMover({ objects, box: undefined, boxOf: aesSecretBox, nowMs, random });
   await moveTexts({
-    ...{ log: logOf(shared, sched.call), move, now: () => new Date(Date.now()).toISOString() },
+    log: logOf(shared, sched.call),
+    move,
+    now: () => new Date(Date.now()).toISOString(),
     snapshots: { load: () => Promise.resolve(undefined), save: () => Promise.resolve() } as never,
     signal: new AbortController().signal,
   });

@@ -222,13 +222,24 @@ export const page = (tag: string, pages = 1): FileFacts => ({ pages, tag });
 
 /** A request for an operation. */
 export const work = (key: string, over: Partial<Extract<Actor, { kind: 'later' | 'now' }>> = {}): Actor => ({
-  ...{ kind: 'later', key, at: 0, via: 0, tries: 3, file: page(key) },
+  kind: 'later',
+  key,
+  at: 0,
+  via: 0,
+  tries: 3,
+  file: page(key),
   ...over,
 });
 
 /** A person who decides on the result of the first request. */
 export const reviewer = (by: string, over: Partial<Extract<Actor, { kind: 'review' }>> = {}): Actor => ({
-  ...{ kind: 'review', key: 'a', at: 30_000, via: 0, tries: 6, by, leases: false },
+  kind: 'review',
+  key: 'a',
+  at: 30_000,
+  via: 0,
+  tries: 6,
+  by,
+  leases: false,
   ...over,
 });
 const wayOf = (r: number): Pick<FileFacts, 'ends'> => {
@@ -305,7 +316,17 @@ export type Wanting = Exclude<Actor, { kind: 'restore' | 'review' | 'evict' | Vi
 type Visit = 'key' | 'rush' | 'move' | 'copy' | 'restart' | 'keep' | 'deploy' | 'close';
 
 const OTHERS: ReadonlySet<string> = new Set([
-  ...['restore', 'review', 'evict', 'key', 'rush', 'move', 'copy', 'restart', 'keep', 'deploy', 'close'],
+  'restore',
+  'review',
+  'evict',
+  'key',
+  'rush',
+  'move',
+  'copy',
+  'restart',
+  'keep',
+  'deploy',
+  'close',
 ]);
 
 export const isRequest = (actor: Actor): actor is Wanting => !OTHERS.has(actor.kind);
@@ -336,7 +357,11 @@ const repeated = (seed: number, actor: Actor, at: number): readonly Actor[] => {
  */
 export const burstWorld = (seed: number): World => {
   const money = (key: string, how: Pick<Request, 'at' | 'via'>, amount: number): Actor => ({
-    ...{ ...how, kind: 'money', key, tries: 4, credits: amount },
+    ...how,
+    kind: 'money',
+    key,
+    tries: 4,
+    credits: amount,
   });
   const burst = Array.from({ length: 6 + (chance(seed, 'actors') % 6) }, (_, at) => {
     const how = { at: 5_000 + (chance(seed, 'when', at) % 25), via: fraction(seed, 'via', at) < 0.7 ? 0 : 1 };
@@ -360,7 +385,9 @@ const reviewersOf = (seed: number, actor: Actor, at: number): readonly Actor[] =
     const reopens = fraction(seed, 'reopens', at * 4 + person) < 0.3;
     return reviewer(`person ${String(person)}`, {
       ...(actor.tenant !== undefined && { tenant: actor.tenant }),
-      ...{ key: actor.key, at: actor.at + lateMs, via: person },
+      key: actor.key,
+      at: actor.at + lateMs,
+      via: person,
       leases: fraction(seed, 'leases', at * 4 + person) < 0.6,
       leaves: fraction(seed, 'leaves', at * 4 + person) < 0.2,
       rejects: fraction(seed, 'rejects', at * 4 + person) < 0.2,
@@ -387,7 +414,9 @@ const uploadedIn = (seed: number): readonly Actor[] =>
     const afterMs = chance(seed, 'taken back', n) % 120_000;
     const after = fraction(seed, 'what then', n);
     return work(`sent ${String(n)}`, {
-      ...{ at, via: chance(seed, 'sent via', n) % 3, tries: 5 },
+      at,
+      via: chance(seed, 'sent via', n) % 3,
+      tries: 5,
       ...(fraction(seed, 'whose', n) < 0.3 && { tenant: 'u' }),
       file: page(`sent ${String(n)}`, 1 + (chance(seed, 'sent pages', n) % 3)),
       uploaded: { usedAfterMs, ...(after < 0.4 && { removedAfterMs: afterMs }) },
@@ -401,7 +430,11 @@ const visitorsIn = (seed: number, isKnown: boolean): readonly Actor[] => [
   ...(isKnown
     ? [
         {
-          ...({ kind: 'key', key: 'key', at: 0, via: chance(seed, 'key via') % 3, tries: 6 } as const),
+          kind: 'key' as const,
+          key: 'key',
+          at: 0,
+          via: chance(seed, 'key via') % 3,
+          tries: 6,
           revokedAfterMs: chance(seed, 'key until') % 180_000,
         },
       ]
@@ -420,10 +453,13 @@ const visitorsIn = (seed: number, isKnown: boolean): readonly Actor[] => [
 /** A set of examples or a saved config that is changed, and taken away. */
 const keepersIn = (seed: number): readonly Actor[] =>
   Array.from({ length: chance(seed, 'keepers') % 3 }, (_, n) => ({
-    ...{ kind: 'keep' as const, key: `kept ${String(n)}`, tries: 6 },
+    kind: 'keep' as const,
+    key: `kept ${String(n)}`,
+    tries: 6,
     what: fraction(seed, 'keeps', n) < 0.5 ? ('set' as const) : ('config' as const),
     ...(fraction(seed, 'whose keeps', n) < 0.3 && { tenant: 'u' }),
-    ...{ at: chance(seed, 'keeps at', n) % 20_000, via: chance(seed, 'keeps via', n) % 3 },
+    at: chance(seed, 'keeps at', n) % 20_000,
+    via: chance(seed, 'keeps via', n) % 3,
     ...(fraction(seed, 'changes', n) < 0.6 && { changedAfterMs: chance(seed, 'changes after', n) % 60_000 }),
     ...(fraction(seed, 'takes away', n) < 0.6 && {
       removedAfterMs: chance(seed, 'takes away after', n) % 60_000,

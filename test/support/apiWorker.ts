@@ -19,7 +19,12 @@ export const workerOver = (
   const { clock, reads, uploads, pipelines } = deps;
   const { jobs, artifacts } = pipelines;
   return trainingWorker({
-    ...{ store: log, objects, jobs, artifacts, accounts, clock },
+    store: log,
+    objects,
+    jobs,
+    artifacts,
+    accounts,
+    clock,
     lists: listsOn(jobLists, sql),
     trainer: plainTrainer,
     secrets: undefined,
@@ -46,7 +51,11 @@ export const workerOn = (
   const named = () => Promise.resolve(of.jobs.map((job_id) => ({ job_id, tenant_id: of.tenant_id })));
   const none = () => Promise.resolve([]);
   return trainingWorker({
-    ...{ ...parts, store: log, jobs, clock: systemClock(), secrets: undefined },
+    ...parts,
+    store: log,
+    jobs,
+    clock: systemClock(),
+    secrets: undefined,
     artifacts: artifacts({ store: log, objects: parts.objects, jobs }),
     lists: { waiting: named, running: none, expired: none, unsettled: none, orphans: none },
     source: {

@@ -86,8 +86,10 @@ const configOf = (free_pages: number): BillingConfig => ({
 export const parser: Process['parser'] = {
   inspect: ({ fileName }) =>
     Promise.resolve({
-      ...{ kind: 'ok', mimeType: 'text/plain' },
-      ...{ pages: Number(fileName ?? 1), total: Number(fileName ?? 1) },
+      kind: 'ok',
+      mimeType: 'text/plain',
+      pages: Number(fileName ?? 1),
+      total: Number(fileName ?? 1),
     }),
   parse: () => Promise.reject(new Error('not here')),
   read: () => Promise.reject(new Error('not here')),
@@ -201,8 +203,13 @@ export const delivery = async ({
       const unrecordedBefore = () => unrecordedWork(log.store, TENANT);
       const abandonedBefore = () => abandonedWork(log.store, TENANT);
       return unfinishedSweeper({
-        ...{ facts, checkLog, clock, unrecordedBefore, abandonedBefore },
-        ...{ store: log.store, accounts: newWriter() },
+        facts,
+        checkLog,
+        clock,
+        unrecordedBefore,
+        abandonedBefore,
+        store: log.store,
+        accounts: newWriter(),
       }).sweep();
     },
     costs: async () => (await eventsOf(log.store, llmCostStream(TENANT))).map(({ data }) => data),

@@ -111,7 +111,11 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
       onError: (error) => errors.push(error),
     });
     return {
-      ...{ worker, happened, writes, accounts, operations: deps.operations },
+      worker,
+      happened,
+      writes,
+      accounts,
+      operations: deps.operations,
       cancel: (name: OperationName) =>
         cancelWork(deps, operationMoney(deps), { name, meta: systemMeta(deps, name.operation_id) }),
       accept: async (key: string, over: Parameters<typeof asked>[1] = {}): Promise<OperationName> => {
@@ -129,7 +133,11 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
   };
 
   return {
-    ...{ time: d.time, errors, process, account: d.account, burns: d.burns },
+    time: d.time,
+    errors,
+    process,
+    account: d.account,
+    burns: d.burns,
     pass: (minutes: number) => {
       d.time.now = new Date(Date.parse(d.time.now) + minutes * 60_000).toISOString();
     },

@@ -41,15 +41,22 @@ export const jobAsked = (
   correlation_id: 'req-1',
   identity: key === null ? null : { idempotency_key: key, fingerprint: `print of ${key}` },
   signal: new AbortController().signal,
-  ...{ project_id: 'default', task_id: 'default', name: null, schema: SCHEMA },
+  project_id: 'default',
+  task_id: 'default',
+  name: null,
+  schema: SCHEMA,
   examples: {
     examples: [
       { document_id: 'doc_1', expected: { total: 1 } },
       { document_id: 'doc_2', expected: { total: 2 } },
     ],
   },
-  ...{ optimizer_tier: 'light', max_metric_calls: null, validation_split: 0.2, mode: 'standard' },
-  ...{ billing_type: 'full_service', seed: 0 },
+  optimizer_tier: 'light',
+  max_metric_calls: null,
+  validation_split: 0.2,
+  mode: 'standard',
+  billing_type: 'full_service',
+  seed: 0,
   llm: { provider_model: null, api_key: null, api_base: null },
   ...over,
 });
@@ -111,7 +118,11 @@ export const pipelineBench = async (
   const writers: AccountWriter[] = [];
   const errors: unknown[] = [];
   const config = {
-    ...{ version: 1, terms: DEFAULT_TERMS, rates: DEFAULT_RATES, note: null, created_at: START },
+    version: 1,
+    terms: DEFAULT_TERMS,
+    rates: DEFAULT_RATES,
+    note: null,
+    created_at: START,
     created_by: 'key_1',
   };
   const writerOn = (store: EventStore) => {
@@ -129,7 +140,12 @@ export const pipelineBench = async (
     const { store, objects, happened, writes } = mortal(log.store, stored, dying);
     const jobs = trainingJobs(store);
     const deps = {
-      ...{ store, objects, clock, jobs, trainer, accounts: writerOn(store) },
+      store,
+      objects,
+      clock,
+      jobs,
+      trainer,
+      accounts: writerOn(store),
       billingConfig: () => Promise.resolve(config),
       wrote: () => undefined,
       secrets: undefined,
@@ -180,8 +196,11 @@ export const pipelineBench = async (
       countPages: ({ documents }) =>
         Promise.resolve(
           documents.map(({ document_id = null }) => ({
-            ...{ document_id, file_uri: 'quire://uploads/x', status: 'ok' as const },
-            ...{ pages: 1, mime_type: 'text/plain' },
+            document_id,
+            file_uri: 'quire://uploads/x',
+            status: 'ok' as const,
+            pages: 1,
+            mime_type: 'text/plain',
           })),
         ),
     });

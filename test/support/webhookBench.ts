@@ -57,11 +57,19 @@ export const webhookBench = async () => {
   const known = new Map<string, string>();
   const messages: DueDelivery[] = [];
   const webhooks = webhookCommands({
-    ...{ store, streams, deliveries, clock, objects, box, randomBytes },
+    store,
+    streams,
+    deliveries,
+    clock,
+    objects,
+    box,
+    randomBytes,
     idsOfTenant: () => Promise.resolve([]),
   });
   const meta = (): CommandMeta => ({
-    ...{ now: time.now, actor: { key_id: 'key_1', role: 'admin' }, correlation_id: 'r' },
+    now: time.now,
+    actor: { key_id: 'key_1', role: 'admin' },
+    correlation_id: 'r',
     command_id: randomUUID(),
   });
   const dueOf = async (webhookId: string, now: string, limit: number): Promise<readonly DueDelivery[]> => {
@@ -88,7 +96,12 @@ export const webhookBench = async () => {
     due: dueOf,
   };
   const sendDeps = (transport: WebhookTransport): Omit<SendDeps, 'isLeft'> => ({
-    ...{ clock, objects, box, streams, deliveries, transport },
+    clock,
+    objects,
+    box,
+    streams,
+    deliveries,
+    transport,
     failingSince: () => Promise.resolve(undefined),
     random: () => 0.5,
     onAttempt: () => undefined,
@@ -97,7 +110,15 @@ export const webhookBench = async () => {
   const create = (tenant_id: string, url = 'https://hooks.example.com'): Promise<WithSecret> =>
     webhooks.create(tenant_id, settings(url), meta());
   return {
-    ...{ store, streams, deliveries, time, webhooks, meta, settings, sendDeps, create },
+    store,
+    streams,
+    deliveries,
+    time,
+    webhooks,
+    meta,
+    settings,
+    sendDeps,
+    create,
     /** A webhook of a tenant with so many messages. */
     told: async (tenant_id: string, { url = 'https://hooks.example.com', count = 1 } = {}) => {
       const made = await create(tenant_id, url);

@@ -214,7 +214,9 @@ describe('training jobs and their worker', () => {
     const { objects } = bench.process();
     const deps = { jobs, accounts, store, clock, objects, secrets: undefined, wrote: () => undefined };
     const metaOf = () => ({
-      ...{ now: clock.now(), actor: { key_id: 'key_1', role: 'tenant' as const }, correlation_id: 'r' },
+      now: clock.now(),
+      actor: { key_id: 'key_1', role: 'tenant' as const },
+      correlation_id: 'r',
       command_id: clock.uuid(),
     });
     const job = { job_id, tenant_id: TENANT };

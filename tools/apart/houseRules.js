@@ -24,6 +24,14 @@ export default {
       "MemberExpression[object.name='Date'][property.name='now']",
       "MemberExpression[object.name='Math'][property.name='random']",
     ),
+    /** The formatter gives each member its line: what grows too long is split by what it is about. */
+    'no-packing-spreads': banned(
+      'Write members and elements into the literal itself: spreading another literal only packs its lines.',
+      'SpreadElement > ObjectExpression.argument',
+      'SpreadElement > ArrayExpression.argument',
+      'SpreadElement > TSAsExpression.argument > :matches(ObjectExpression, ArrayExpression).expression',
+      'JSXSpreadAttribute > ObjectExpression.argument',
+    ),
     /** What needs more gets one type that has them as members, as a `StreamKind` has. */
     'no-many-type-parameters': banned(
       'At most two type parameters: give what belongs together one type.',

@@ -72,11 +72,27 @@ const cancelledOperation = (intruder: Intruder, tenant: string): string => {
 
 /** What a charge without a hold says, of which no rule of its own account can complain. */
 const chargeFor = (operation_id: string, { at, balance_after }: ReturnType<typeof lastOf>): JsonObject => ({
-  ...{ usage_id: 'use_1', operation_id, hold_id: null, idempotency_key: 'charge-1', fingerprint: 'f' },
-  ...{ operation: 'examples_export', category: 'training', extraction_mode: null, billing_type: 'byok' },
-  ...{ pages: 0, free_pages: 0, credits_per_page: 0, credits: 0, billing_config_version: 1 },
-  ...{ project_id: 'default', task_id: 'default', document_id: null, job_id: null, api_key_id: null },
-  ...{ created_at: at, balance_after },
+  usage_id: 'use_1',
+  operation_id,
+  hold_id: null,
+  idempotency_key: 'charge-1',
+  fingerprint: 'f',
+  operation: 'examples_export',
+  category: 'training',
+  extraction_mode: null,
+  billing_type: 'byok',
+  pages: 0,
+  free_pages: 0,
+  credits_per_page: 0,
+  credits: 0,
+  billing_config_version: 1,
+  project_id: 'default',
+  task_id: 'default',
+  document_id: null,
+  job_id: null,
+  api_key_id: null,
+  created_at: at,
+  balance_after,
 });
 
 describe('an audit by shares', () => {

@@ -16,9 +16,16 @@ const tags = { team: 'a', customer: '17' };
 
 /** Each burn counts for six of ten: the tenant, its key, project, task and two tags. */
 const SCOPES: readonly BudgetSet['scope'][] = [
-  ...[{}, { key_id: 'k1' }, { project_id: 'p1' }, { task_id: 't1' }],
-  ...[{ tag: { name: 'team', value: 'a' } }, { tag: { name: 'customer', value: '17' } }],
-  ...[{ key_id: 'k2' }, { project_id: 'p2' }, { task_id: 't2' }, { tag: { name: 'team', value: 'b' } }],
+  {},
+  { key_id: 'k1' },
+  { project_id: 'p1' },
+  { task_id: 't1' },
+  { tag: { name: 'team', value: 'a' } },
+  { tag: { name: 'customer', value: '17' } },
+  { key_id: 'k2' },
+  { project_id: 'p2' },
+  { task_id: 't2' },
+  { tag: { name: 'team', value: 'b' } },
 ];
 
 const done = async (writer: AccountWriter, command: AccountCommand): Promise<void> => {

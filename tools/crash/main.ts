@@ -24,9 +24,14 @@ const CHECK_EVERY = 25;
 
 /** What a data folder holds when nobody has it open: files of its own, and folders whose content is their own. */
 const FILES = [
-  ...['encryption-secret', 'owner.pid', 'session-secret', 'upload-secret'],
+  'encryption-secret',
+  'owner.pid',
+  'session-secret',
+  'upload-secret',
   // SQLite's own beside the log, which the next start goes on with
-  ...['events.db', 'events.db-shm', 'events.db-wal'],
+  'events.db',
+  'events.db-shm',
+  'events.db-wal',
 ];
 const FOLDERS = ['objects/objects/', 'read-models/'];
 

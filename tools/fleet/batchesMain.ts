@@ -19,7 +19,9 @@ try {
   const began = performance.now();
   let toldMs = 0;
   const { batch, lines, kills, seconds, wrong } = await runBatch(fleet, tenant, {
-    ...{ documents, killEveryMs, killsMax: Infinity },
+    documents,
+    killEveryMs,
+    killsMax: Infinity,
     onLook: ({ documents: counts }, killed) => {
       const ms = performance.now() - began;
       if (ms - toldMs < TOLD_EVERY_MS) return;

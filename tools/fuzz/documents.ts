@@ -231,7 +231,12 @@ const SCHEMA = JSON.stringify({
 
 /** What a mutated document may be answered with; `timed out` is a limit that did its work. */
 const EXPECTED = new Set([
-  ...['200', 'unreadable_file', 'unsupported_file_type', 'empty_file', 'too_many_pages', 'timed out'],
+  '200',
+  'unreadable_file',
+  'unsupported_file_type',
+  'empty_file',
+  'too_many_pages',
+  'timed out',
   // The schema is ours; an extraction that finds nothing has nothing else to say.
   'output_schema_mismatch',
 ]);

@@ -65,7 +65,13 @@ export const draftOf = (
   const { random, world } = making;
   const signed = operation.id === 'putUpload' && random.next() < UPLOAD_SHARE ? world.upload : undefined;
   const draft: Draft = {
-    ...{ operation, key, method: operation.method, params: {}, query: [], headers: {}, changes: [] },
+    operation,
+    key,
+    method: operation.method,
+    params: {},
+    query: [],
+    headers: {},
+    changes: [],
     content: contentOf(all, operation),
   };
   for (const { name, in: where, required, schema } of operation.parameters) {

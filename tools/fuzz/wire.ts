@@ -49,7 +49,9 @@ export const written = (draft: Draft): Wire => {
   const search = query.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&');
   const { type, body } = bodyOf(draft);
   return {
-    ...{ method, body, changes },
+    method,
+    body,
+    changes,
     path: search === '' ? path : `${path}?${search}`,
     headers: { ...headers, ...(type !== undefined && { 'content-type': type }) },
   };
@@ -63,9 +65,29 @@ const setBody = (wire: Wire, text: string | Buffer): void => {
 type Change = (wire: Wire, random: Random) => void;
 
 const JSON_TEXTS: readonly string[] = [
-  ...['', ' ', '{', '[]', 'null', '"text"', '0', '{}{}', '{"a":1,}', "{'a':1}", '{"a":01}', '\ufeff{}'],
-  ...['[1e400]', '{"a":"\\ud800"}', '{"a":"\\u0000"}', '{"a":"\u0007"}', '// {}', 'NaN', '[,]'],
-  ...['['.repeat(200), '['.repeat(100_000), '{"a":'.repeat(50_000), `${'['.repeat(127)}1${']'.repeat(127)}`],
+  '',
+  ' ',
+  '{',
+  '[]',
+  'null',
+  '"text"',
+  '0',
+  '{}{}',
+  '{"a":1,}',
+  "{'a':1}",
+  '{"a":01}',
+  '\ufeff{}',
+  '[1e400]',
+  '{"a":"\\ud800"}',
+  '{"a":"\\u0000"}',
+  '{"a":"\u0007"}',
+  '// {}',
+  'NaN',
+  '[,]',
+  '['.repeat(200),
+  '['.repeat(100_000),
+  '{"a":'.repeat(50_000),
+  `${'['.repeat(127)}1${']'.repeat(127)}`,
   `{"a":"${'x'.repeat(1_100_000)}"}`,
   `[${'{"a":[]},'.repeat(20_000)}0]`,
   `{${Array.from({ length: 20_000 }, (_, at) => `"m${String(at)}":1`).join(',')}}`,
@@ -110,20 +132,18 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
   'another content type': (wire, random) => {
     wire.headers['content-type'] = random.pick([
-      ...[
-        'text/plain',
-        'application/xml',
-        '',
-        'application/json; charset=utf-16',
-        'application/json;;',
-        'json',
-      ],
-      ...[
-        'multipart/form-data',
-        'multipart/form-data; boundary=',
-        `multipart/form-data; boundary=${'b'.repeat(200)}`,
-      ],
-      ...['application/merge-patch+json', 'application/x-www-form-urlencoded', 'APPLICATION/JSON'],
+      'text/plain',
+      'application/xml',
+      '',
+      'application/json; charset=utf-16',
+      'application/json;;',
+      'json',
+      'multipart/form-data',
+      'multipart/form-data; boundary=',
+      `multipart/form-data; boundary=${'b'.repeat(200)}`,
+      'application/merge-patch+json',
+      'application/x-www-form-urlencoded',
+      'APPLICATION/JSON',
     ]);
   },
   'a content encoding': (wire, random) => {

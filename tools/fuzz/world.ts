@@ -137,7 +137,9 @@ const newKey = async ({ admin }: FuzzTarget, asked: AskedKey) => {
 
 const presigned = async ({ admin }: FuzzTarget, tenant_id: string, file_name: string) => {
   const made = await admin('POST', '/v1/uploads/presign', {
-    ...{ tenant_id, file_name, content_type: 'text/plain' },
+    tenant_id,
+    file_name,
+    content_type: 'text/plain',
   });
   return { ...made, upload_url: String(made['upload_url']) };
 };
@@ -146,7 +148,9 @@ const uploaded = async (target: FuzzTarget, tenant_id: string, mark: string) => 
   const made: Readonly<Record<string, unknown>> = await presigned(target, tenant_id, `${mark}.txt`);
   const headers = made['headers'] as Record<string, string>;
   const sent = await fetch(String(made['upload_url']), {
-    ...{ method: 'PUT', headers, body: `${TEXT}Name: ${mark}\n` },
+    method: 'PUT',
+    headers,
+    body: `${TEXT}Name: ${mark}\n`,
   });
   if (!sent.ok) throw new Error(`an upload failed: ${await sent.text()}`);
   return { document_id: String(made['document_id']), file_uri: String(made['file_uri']) };
@@ -158,7 +162,12 @@ const settled = async (target: FuzzTarget, tenant_id: string, mark: string): Pro
   await openTenant(tenant_id);
   const provider_txn_id = `sale-${tenant_id}-${randomUUID()}`;
   await admin('POST', '/v1/billing/credits', {
-    ...{ tenant_id, provider_txn_id, credits: 1_000, gross_amount_minor: 100, note: mark, invoice_ref: mark },
+    tenant_id,
+    provider_txn_id,
+    credits: 1_000,
+    gross_amount_minor: 100,
+    note: mark,
+    invoice_ref: mark,
   });
   const { key_id } = await newKey(target, { tenant_id, role: 'tenant', name: mark });
   const document = await uploaded(target, tenant_id, mark);
@@ -166,10 +175,17 @@ const settled = async (target: FuzzTarget, tenant_id: string, mark: string): Pro
   const config = await admin('POST', '/v1/configs', { tenant_id, schema: SCHEMA, name: mark });
   const examples = [document, second].map(({ document_id }) => ({ document_id, expected: { name: mark } }));
   const job = await admin('POST', '/v1/training/jobs', {
-    ...{ tenant_id, schema: SCHEMA, examples, mode: 'fast', name: mark },
+    tenant_id,
+    schema: SCHEMA,
+    examples,
+    mode: 'fast',
+    name: mark,
   });
   const batch = await admin('POST', '/v1/batches', {
-    ...{ tenant_id, schema: SCHEMA, mode: 'fast', file_uris: [document.file_uri, second.file_uri] },
+    tenant_id,
+    schema: SCHEMA,
+    mode: 'fast',
+    file_uris: [document.file_uri, second.file_uri],
   });
   const [config_id, job_id] = [String(config['config_id']), String(job['job_id'])];
   const batch_id = String(batch['batch_id']);
@@ -187,7 +203,9 @@ const EXAMPLES = ({ document_id }: Belongings) => [
 
 /** `{own, own, own, other, none}`: mostly what is there. */
 const ofBoth = (own: Belongings, other: Belongings) => (name: keyof Belongings, none: string) => [
-  ...[own[name], own[name], own[name]],
+  own[name],
+  own[name],
+  own[name],
   other[name],
   none,
 ];
@@ -243,8 +261,12 @@ export const makeWorld = async (target: FuzzTarget, modelBase: string): Promise<
   const other = await settled(target, OTHER, MARK);
   await target.openTenant(SERVICE);
   const keys: World['keys'] = {
-    ...{ none: undefined, wrong: 'qk_live_nobody_has_such_a_key_0123456789' },
-    ...{ tenant: undefined, service: undefined, admin: undefined, revoked: undefined },
+    none: undefined,
+    wrong: 'qk_live_nobody_has_such_a_key_0123456789',
+    tenant: undefined,
+    service: undefined,
+    admin: undefined,
+    revoked: undefined,
   };
   const roles: Partial<Record<KeyKind, readonly [tenant: string, role: string]>> = {
     tenant: [TENANT, 'tenant'],

@@ -313,8 +313,11 @@ const proposals = async (items: readonly Item[], workers: DocumentWorkers, by: S
       for (const name of ['values', 'covered', 'fields', 'found'] as const) sum[name] += one[name];
     }
     rows.push({
-      ...{ set, documents: String(sum.documents), values: String(sum.values) },
-      ...{ covered: share(sum.covered, sum.values), fields: String(sum.fields) },
+      set,
+      documents: String(sum.documents),
+      values: String(sum.values),
+      covered: share(sum.covered, sum.values),
+      fields: String(sum.fields),
       found: share(sum.found, sum.fields),
     });
     console.error(tableOf(rows.slice(-1)));

@@ -73,18 +73,16 @@ interface Figures {
 }
 
 const NONE: Figures = {
-  ...{
-    told: 0,
-    kept: 0,
-    values: 0,
-    cited: 0,
-    lies: 0,
-    seen: 0,
-    true: 0,
-    doubted: 0,
-    documents: 0,
-    failed: 0,
-  },
+  told: 0,
+  kept: 0,
+  values: 0,
+  cited: 0,
+  lies: 0,
+  seen: 0,
+  true: 0,
+  doubted: 0,
+  documents: 0,
+  failed: 0,
 };
 
 const added = (a: Figures, b: Figures): Figures =>
@@ -113,7 +111,10 @@ async function figuresOf(item: Item, asked: Asked): Promise<Figures> {
   const { value, citations } = extraction;
   const of = leafCount(value);
   return {
-    ...{ ...failed, failed: 0, kept: strict(best, value).tp, values: of },
+    ...failed,
+    failed: 0,
+    kept: strict(best, value).tp,
+    values: of,
     cited: citations.filter(({ page, grounding }) => page !== null || grounding === 'derived').length,
     ...honesty(item.truth, truth, { value, citations }),
   };
@@ -173,7 +174,10 @@ async function extracted(item: Item, { workers, provider, providers, deadlineMs 
   const request = { path: file, fileName: null, pagesMax: 1000, deadlineMs, share: 'oracle', schema };
   const llm = {
     ref: { provider: 'openai_compatible', model: 'oracle' } as const,
-    ...{ apiKey: 'sk-oracle', apiBase: provider.url, owner: 'caller' as const, retries: 0 },
+    apiKey: 'sk-oracle',
+    apiBase: provider.url,
+    owner: 'caller' as const,
+    retries: 0,
   };
   const result = await work.extract(
     { ...request, effort: 'standard', citations: true },

@@ -2,9 +2,41 @@ import { problemNames, refName, type Described, type Schema } from './descriptio
 import { docstring, fitted, INDENT, pascal } from './pythonText.ts';
 
 const KEYWORDS: readonly string[] = [
-  ...['False', 'None', 'True', 'and', 'as', 'assert', 'async', 'await', 'break', 'class', 'continue', 'def'],
-  ...['del', 'elif', 'else', 'except', 'finally', 'for', 'from', 'global', 'if', 'import', 'in', 'is'],
-  ...['lambda', 'nonlocal', 'not', 'or', 'pass', 'raise', 'return', 'try', 'while', 'with', 'yield'],
+  'False',
+  'None',
+  'True',
+  'and',
+  'as',
+  'assert',
+  'async',
+  'await',
+  'break',
+  'class',
+  'continue',
+  'def',
+  'del',
+  'elif',
+  'else',
+  'except',
+  'finally',
+  'for',
+  'from',
+  'global',
+  'if',
+  'import',
+  'in',
+  'is',
+  'lambda',
+  'nonlocal',
+  'not',
+  'or',
+  'pass',
+  'raise',
+  'return',
+  'try',
+  'while',
+  'with',
+  'yield',
 ];
 
 /** A parameter's name as Python writes it: one that is a keyword there ends in `_`. */
@@ -43,7 +75,11 @@ const union = (types: readonly string[]): string => {
 const isObject = ({ type, properties }: Schema): boolean => type === 'object' && properties !== undefined;
 
 const PLAIN: Readonly<Record<string, string>> = {
-  ...{ string: 'str', integer: 'int', number: 'float', boolean: 'bool', null: 'None' },
+  string: 'str',
+  integer: 'int',
+  number: 'float',
+  boolean: 'bool',
+  null: 'None',
 };
 
 /** The schemas as types of Python: a `TypedDict` of each object, also of those that have no name in the description. */

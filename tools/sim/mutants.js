@@ -40,8 +40,15 @@ const compiled = async ({ file, find, put, about }) => {
     setup: (own) => own.onLoad({ filter: /\.ts$/ }, () => ({ contents, loader: 'ts' })),
   };
   const { outputFiles } = await build({
-    ...{ absWorkingDir: ROOT, entryPoints: [file], write: false, platform: 'node', format: 'esm' },
-    ...{ target: 'node20.19', tsconfig: 'tsconfig.json', logLevel: 'warning', plugins: [sown] },
+    absWorkingDir: ROOT,
+    entryPoints: [file],
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    tsconfig: 'tsconfig.json',
+    logLevel: 'warning',
+    plugins: [sown],
   });
   return withMovedImports(outputFiles[0].text, file);
 };
@@ -51,7 +58,10 @@ const judged = ({ file = '' }) => {
   const { stdout, stderr } = spawnSync(
     process.execPath,
     [
-      ...[join(COPY, 'test/sim/simMain.js'), '--judge', '--seconds', values.seconds],
+      join(COPY, 'test/sim/simMain.js'),
+      '--judge',
+      '--seconds',
+      values.seconds,
       ...(file.startsWith('projections/engine/') ? ['--projecting'] : []),
     ],
     // Some faults make a step go on for ever.
@@ -72,9 +82,7 @@ const failedIn = ({ spec }) => {
   const { stdout } = spawnSync(
     process.execPath,
     [MOCHA, '--no-config', '--timeout', '120000', '--bail', '--exit', file],
-    {
-      ...{ cwd: ROOT, encoding: 'utf8' },
-    },
+    { cwd: ROOT, encoding: 'utf8' },
   );
   // What cannot even begin says nothing of the fault.
   return /^\s*1\) (?!".*" hook)(.+)$/m.exec(stdout)?.[1];

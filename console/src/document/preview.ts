@@ -4,16 +4,32 @@ import type { ValueRow } from './values.ts';
 export type PreviewKind = 'markdown' | 'page' | 'word' | 'sheets' | 'rows' | 'mail';
 
 const BY_ENDING: Readonly<Record<string, PreviewKind>> = {
-  ...{ md: 'markdown', markdown: 'markdown', htm: 'page', html: 'page', docx: 'word', docm: 'word' },
-  ...{ xlsx: 'sheets', xlsm: 'sheets', xls: 'sheets', ods: 'sheets', csv: 'rows', tsv: 'rows', eml: 'mail' },
+  md: 'markdown',
+  markdown: 'markdown',
+  htm: 'page',
+  html: 'page',
+  docx: 'word',
+  docm: 'word',
+  xlsx: 'sheets',
+  xlsm: 'sheets',
+  xls: 'sheets',
+  ods: 'sheets',
+  csv: 'rows',
+  tsv: 'rows',
+  eml: 'mail',
 };
 
 const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 const SHEETS = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
 const BY_TYPE: Readonly<Record<string, PreviewKind>> = {
-  ...{ 'text/markdown': 'markdown', 'text/html': 'page', [WORD]: 'word', [SHEETS]: 'sheets' },
-  ...{ 'text/csv': 'rows', 'text/tab-separated-values': 'rows', 'message/rfc822': 'mail' },
+  'text/markdown': 'markdown',
+  'text/html': 'page',
+  [WORD]: 'word',
+  [SHEETS]: 'sheets',
+  'text/csv': 'rows',
+  'text/tab-separated-values': 'rows',
+  'message/rfc822': 'mail',
 };
 
 /** How a file is read here; undefined: not at all. */

@@ -81,7 +81,8 @@ export const VALUES: Way<AskedValues, ExtractionResult> = {
   envelope: (asked) => ({
     operation: 'inference.extract',
     payload: {
-      ...{ schema: JSON.parse(asked.schema) as Record<string, unknown>, allow_partial: true },
+      schema: JSON.parse(asked.schema) as Record<string, unknown>,
+      allow_partial: true,
       ...wayOf(asked),
     },
   }),

@@ -26,7 +26,11 @@ type Config = Awaited<ReturnType<Api['listConfigs']>>['items'][number];
 
 /** Members that differ between any two versions, or between none. */
 const OF_PUBLISHING: ReadonlySet<string> = new Set([
-  ...['config_id', 'tenant_id', 'version', 'published_at', 'published_by'],
+  'config_id',
+  'tenant_id',
+  'version',
+  'published_at',
+  'published_by',
 ]);
 
 /** A version as text to compare: all of it, without when and by whom it was published. */
@@ -39,7 +43,10 @@ const textOf = (config: Config): string =>
 
 /** Members that the form does not show: a next version keeps them. The service keeps channels by itself. */
 const keptOf = ({ config_id, models_for, require_grounding, review }: Config) => ({
-  ...{ config_id, models_for, require_grounding, review },
+  config_id,
+  models_for,
+  require_grounding,
+  review,
 });
 
 /** How many fields the schema has at its top. */

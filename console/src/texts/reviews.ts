@@ -27,8 +27,14 @@ export const reviews = {
     'Tab goes to the next value in doubt, ↑ and ↓ to any. Type to write a value, or take it from the page: ' +
     'click on its words, or draw a box around them.',
   keys: {
-    ...{ accept: 'Enter', write: 'F2', empty: 'Del', done: 'Ctrl+Enter', undo: 'Ctrl+Z' },
-    ...{ add: 'Shift+Enter', remove: 'Shift+Del', join: 'Shift+↑' },
+    accept: 'Enter',
+    write: 'F2',
+    empty: 'Del',
+    done: 'Ctrl+Enter',
+    undo: 'Ctrl+Z',
+    add: 'Shift+Enter',
+    remove: 'Shift+Del',
+    join: 'Shift+↑',
   },
   nothing: 'nothing',
   accepted: 'accepted',

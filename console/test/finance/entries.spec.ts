@@ -3,7 +3,10 @@ import { changesOf, faultOf, PRICES, RATES, type Entry } from '../../src/pages/f
 
 const words = { badCurrency: 'currency', badPrice: 'amount', twice: 'twice' };
 const entry = (currency: string, amount: string, key = currency): Entry => ({
-  ...{ key, currency, amount, basis: 'exclusive' },
+  key,
+  currency,
+  amount,
+  basis: 'exclusive',
 });
 
 describe('the lines of prices and rates', () => {

@@ -40,7 +40,9 @@ const draftWith = (result: Draft['result'], doubts: readonly string[] = []): Dra
   result,
   citations: [],
   doubts: doubts.map((path) => ({ code: 'below', path })),
-  ...{ accepted: new Set<string>(), at: undefined, before: undefined },
+  accepted: new Set<string>(),
+  at: undefined,
+  before: undefined,
 });
 
 const after = (draft: Draft, ...steps: readonly Step[]): Draft =>
@@ -67,7 +69,9 @@ describe('the draft of a decision', () => {
 
   it('takes a value, and what was set is accepted with it', () => {
     const draft = after(draftWith({ number: 'A' }, ['/number']), {
-      ...{ kind: 'set', path: '/number', value: 'B' },
+      kind: 'set',
+      path: '/number',
+      value: 'B',
     });
     expect(draft.result).to.deep.equal({ number: 'B' });
     expect([...draft.accepted]).to.deep.equal(['/number']);

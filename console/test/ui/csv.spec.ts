@@ -30,8 +30,22 @@ describe('rows of a CSV', () => {
 
 describe('cells of a CSV', () => {
   for (const formula of [
-    ...['-1+cmd|x', '-1', '-.5e3', '+1', '=1+1', '+49 30 1234', '-', '--1', '-1,5', '-0x1', '@SUM(A1)'],
-    ...['\t=1', '\r=1', '\n=1', '＝1+1', '-1\n=2'],
+    '-1+cmd|x',
+    '-1',
+    '-.5e3',
+    '+1',
+    '=1+1',
+    '+49 30 1234',
+    '-',
+    '--1',
+    '-1,5',
+    '-0x1',
+    '@SUM(A1)',
+    '\t=1',
+    '\r=1',
+    '\n=1',
+    '＝1+1',
+    '-1\n=2',
   ])
     it(`are marked as text where a spreadsheet would run them: ${JSON.stringify(formula)}`, () => {
       const isNumber = ['-1', '-.5e3', '+1'].includes(formula);

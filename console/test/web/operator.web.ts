@@ -159,8 +159,12 @@ describe('the pages of an operator', () => {
     const { quire } = await world.tenant('margin', 1);
     await world.admin.api.addCredits({
       body: {
-        ...{ tenant_id: 'margin', provider_txn_id: 'paid', credits: 100_000 },
-        ...{ gross_amount_minor: 11_900, vat_amount_minor: 1_900, provider_fee_minor: 333 },
+        tenant_id: 'margin',
+        provider_txn_id: 'paid',
+        credits: 100_000,
+        gross_amount_minor: 11_900,
+        vat_amount_minor: 1_900,
+        provider_fee_minor: 333,
       },
     });
     const text = 'Invoice number: A-1\n'.padEnd(3_000 * 60, 'Lorem ipsum dolor sit amet.\n');
@@ -175,8 +179,12 @@ describe('the pages of an operator', () => {
     const { realized_margin: realized, unit_margin: unit, fx_effect_usd, deferred_revenue_usd } = report;
     expect(Number(realized.gross_usd), JSON.stringify(report)).to.not.equal(0);
     const figures = [
-      ...[realized.gross_usd, realized.net_revenue_usd, realized.margin_usd],
-      ...[unit.margin_usd, fx_effect_usd, deferred_revenue_usd],
+      realized.gross_usd,
+      realized.net_revenue_usd,
+      realized.margin_usd,
+      unit.margin_usd,
+      fx_effect_usd,
+      deferred_revenue_usd,
     ];
     const isShown = async (): Promise<boolean> => {
       // a heading is short, and exact on hover

@@ -98,9 +98,12 @@ describe('the comparison with a payout file', () => {
   it('reads another provider’s file by an own mapping, and only the payments of one payout', async () => {
     const page = await world.open('/books?tab=payout', { width: 390, height: 844 });
     const mapping = {
-      ...{ provider: 'stripe', amounts: 'decimal', decimal_separator: ',' },
+      provider: 'stripe',
+      amounts: 'decimal',
+      decimal_separator: ',',
       columns: { type: ['Art'], row_id: 'Nr', currency: 'W', amount: 'Betrag', fee: 'F', date: ['Tag'] },
-      ...{ names: { sale: ['Zahlung'] }, types: { zahlung: 'sale' } },
+      names: { sale: ['Zahlung'] },
+      types: { zahlung: 'sale' },
     };
     const rows = ['pi_same', 'pi_fee', 'pi_unseen'].map(
       (name, n) => `zahlung,${String(n)},${name},EUR,"11,90","0,65",`,

@@ -56,7 +56,9 @@ describe('what an operator publishes', () => {
     await price.fill('13.5');
     await review();
     const same = entries.map(({ currency, price_per_1000_credits, tax_basis }) => ({
-      ...{ currency, price_per_1000_credits, tax_basis },
+      currency,
+      price_per_1000_credits,
+      tax_basis,
     }));
     await world.admin.api.publishCreditPrices({
       body: { expected_version: version, entries: same, note: 'of another' },
@@ -88,8 +90,13 @@ describe('what an operator publishes', () => {
     const model_name = 'model-of-the-spec';
     await world.admin.api.logLlmCost({
       body: {
-        ...{ tenant_id: 'caller', job_id: 'priced', operation: 'extract', provider: 'openai', model_name },
-        ...{ input_tokens: 2_000_000, output_tokens: 1_000_000 },
+        tenant_id: 'caller',
+        job_id: 'priced',
+        operation: 'extract',
+        provider: 'openai',
+        model_name,
+        input_tokens: 2_000_000,
+        output_tokens: 1_000_000,
       },
     });
     await tab('Model costs');

@@ -176,8 +176,11 @@ describe('the page of a review', () => {
     await page.keyboard.press('Enter');
     await decided(page);
     expect((await review()).result).to.deep.include({
-      ...{ approved_by: 'LF-2031-0417', project_code: 'Larkspur & Finch Ltd' },
-      ...{ grand_total: 757.2, invoice_date: '2031-03-17', cost_centre: '1' },
+      approved_by: 'LF-2031-0417',
+      project_code: 'Larkspur & Finch Ltd',
+      grand_total: 757.2,
+      invoice_date: '2031-03-17',
+      cost_centre: '1',
     });
   });
 
@@ -235,7 +238,9 @@ describe('the page of a review', () => {
     await page.getByText('Rejected').first().waitFor();
     const { status, rejection } = await review();
     expect([status, rejection?.reason, rejection?.note]).to.deep.equal([
-      ...['rejected', 'illegible', 'Coffee on it.'],
+      'rejected',
+      'illegible',
+      'Coffee on it.',
     ]);
     await page.getByRole('link', { name: '.pdf' }).first().click();
     await page.getByText('The document cannot be read').waitFor();

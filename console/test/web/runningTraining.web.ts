@@ -41,10 +41,15 @@ describe('a training that runs', () => {
     );
     const { job_id } = await quire.api.createTrainingJob({
       body: {
-        ...{ tenant_id: TENANT, name: 'runs', examples, billing_type: 'byok', max_metric_calls: 20 },
+        tenant_id: TENANT,
+        name: 'runs',
+        examples,
+        billing_type: 'byok',
+        max_metric_calls: 20,
         schema: { type: 'object', properties: { total: { type: 'number' } } },
         llm_provider_model: 'openai_compatible/reader',
-        ...{ llm_api_key: OWN_KEY, llm_api_base: provider.url },
+        llm_api_key: OWN_KEY,
+        llm_api_base: provider.url,
       },
     });
     const page = await world.open(`/pipelines?job=${job_id}`, { key });

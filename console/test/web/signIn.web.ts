@@ -21,8 +21,11 @@ describe('signing in at the provider of an organisation', () => {
     url = `http://${HOST}:${port}`;
     provider = await startProvider(`${url}/v1/session/oidc/callback`);
     world = await startWorld({
-      ...{ PORT: port, PUBLIC_URL: url, OIDC_ISSUER: provider.issuer },
-      ...{ OIDC_CLIENT_ID: CLIENT.client_id, OIDC_CLIENT_SECRET: CLIENT.client_secret },
+      PORT: port,
+      PUBLIC_URL: url,
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: CLIENT.client_id,
+      OIDC_CLIENT_SECRET: CLIENT.client_secret,
     });
     await world.tenant('acme');
     await world.tenant('other');

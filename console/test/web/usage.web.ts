@@ -42,7 +42,12 @@ describe('the page of usage', () => {
     await balance.getByRole('cell', { name: '7,345', exact: true }).waitFor();
     expect(await balance.getByRole('cell').allInnerTexts()).to.deep.equal([
       '',
-      ...['0', '0', '0', '0', '0', '0'],
+      '0',
+      '0',
+      '0',
+      '0',
+      '0',
+      '0',
       '7,345',
     ]);
     await page.getByLabel('Low balance line').fill('8000');

@@ -94,8 +94,13 @@ const hasLetters = ({ value }: Leaf): boolean => typeof value !== 'string' || /[
 const UNPLACED = 0.5;
 
 const unplaced = ({ path }: Leaf, grounding: 'derived' | 'none'): ValueCitation => ({
-  ...{ path, text: '', page: null, bbox: null },
-  ...{ confidence: grounding === 'none' ? 0 : UNPLACED, grounding, by: 'model' },
+  path,
+  text: '',
+  page: null,
+  bbox: null,
+  confidence: grounding === 'none' ? 0 : UNPLACED,
+  grounding,
+  by: 'model',
 });
 
 const citationOf = ({
@@ -103,7 +108,11 @@ const citationOf = ({
   occurrence: { segment, text, words, exactness, grade },
   confidence,
 }: Chosen): ValueCitation => ({
-  ...{ path, text, page: pageOf(segment.page, words), bbox: boxAround(words), confidence },
+  path,
+  text,
+  page: pageOf(segment.page, words),
+  bbox: boxAround(words),
+  confidence,
   grounding: grade ?? (exactness >= EXACT ? 'exact' : 'normalised'),
   by: 'model',
 });
@@ -194,5 +203,12 @@ const inFuzzyText: Way = (value, { text, budget }) => fuzzyOccurrences(text, val
 
 /** One after the other, until one finds something. */
 const WAYS: readonly Way[] = [
-  ...[inDays, inText, inOtherForms, inOtherOrder, inSigns, inPeriods, assembled, inFuzzyText],
+  inDays,
+  inText,
+  inOtherForms,
+  inOtherOrder,
+  inSigns,
+  inPeriods,
+  assembled,
+  inFuzzyText,
 ];

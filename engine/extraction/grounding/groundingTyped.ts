@@ -59,7 +59,10 @@ export function typedIndexOf(layout: Layout): TypedIndex {
       );
   }
   return {
-    ...{ conventions, numbers: numbers.all, days: days.all, currencies: currencies.all },
+    conventions,
+    numbers: numbers.all,
+    days: days.all,
+    currencies: currencies.all,
     scales: scales.all,
   };
 }

@@ -100,8 +100,12 @@ const itemsOfPage = ({ page, blocks }: Source['document']['pages'][number]): rea
     const isTitle = (isHeading && block.level <= 2) || isLoud(block.text);
     const isItem = kind === 'list_item';
     return linesOnPages(block).map(({ text, on = page }) => ({
-      ...{ text: text.trim(), page: on, box },
-      ...{ isTitle, isHeading, isItem },
+      text: text.trim(),
+      page: on,
+      box,
+      isTitle,
+      isHeading,
+      isItem,
     }));
   });
 

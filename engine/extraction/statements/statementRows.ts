@@ -83,7 +83,8 @@ interface ScoredLine {
 function scoredLines(statements: readonly Statement[], names: Names | undefined): readonly ScoredLine[] {
   const scored = statements.flatMap((statement) =>
     statement.lines.map((line) => ({
-      ...{ statement, line },
+      statement,
+      line,
       score: names === undefined ? 1 : lineScore(line.words, names),
     })),
   );

@@ -189,8 +189,14 @@ interface ReadPage {
 
 const leftPage = (page: number): ReadPage => ({
   page: {
-    ...{ page, source: 'ocr', width: null, height: null, lines: [], blocks: [] },
-    ...{ status: 'skipped', detail: 'The time was used up before the picture was read.' },
+    page,
+    source: 'ocr',
+    width: null,
+    height: null,
+    lines: [],
+    blocks: [],
+    status: 'skipped',
+    detail: 'The time was used up before the picture was read.',
   },
   isHurried: true,
 });

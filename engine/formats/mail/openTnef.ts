@@ -74,9 +74,13 @@ function mailIn(bytes: Buffer): Mail {
   const html = own.get(0x1013);
   const rtf = own.get(0x1009);
   return {
-    ...{ mimeType: 'application/vnd.ms-tnef', subject: textOf(0x0037, SUBJECT).trim() },
+    mimeType: 'application/vnd.ms-tnef',
+    subject: textOf(0x0037, SUBJECT).trim(),
     from: [{ name: textOf(0x0c1a), address: textOf(0x5d01) }],
-    ...{ to: [], cc: [], date: undefined, messageId: textOf(0x1035) },
+    to: [],
+    cc: [],
+    date: undefined,
+    messageId: textOf(0x1035),
     html: typeof html === 'object' ? decoded(html, undefined) : (html ?? ''),
     text: textOf(0x1000, BODY),
     rtf: typeof rtf === 'object' ? rtfOfBody(rtf) : undefined,

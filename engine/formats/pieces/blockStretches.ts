@@ -77,7 +77,8 @@ function tableStretches(table: TableBlock, cuts: readonly BlockCut[]): readonly 
   }
   return ranges.map((range, index) => ({
     ...table,
-    ...{ rows: range.to - range.from + range.headers, cells: cells[index] ?? [] },
+    rows: range.to - range.from + range.headers,
+    cells: cells[index] ?? [],
     headerRows: index === 0 ? table.headerRows : range.headers,
     ...(range.continues !== undefined && { continues: range.continues }),
   }));
@@ -145,8 +146,11 @@ function unspanned(cell: TableCell, amid: ReadonlyMap<number, unknown>): readonl
   if (!rows.some((one) => amid.has(one))) return [cell];
   return rows.flatMap((one) =>
     Array.from({ length: columnSpan }, (_, beside) => ({
-      ...{ ...cell, row: one, column: column + beside },
-      ...{ rowSpan: 1, columnSpan: 1 },
+      ...cell,
+      row: one,
+      column: column + beside,
+      rowSpan: 1,
+      columnSpan: 1,
     })),
   );
 }

@@ -196,10 +196,7 @@ export function markdownBlocks(text: string): readonly Block[] {
 
 /** Markdown on its pages. */
 export const markdownDocument = (text: string): Document =>
-  flowDocument({
-    ...{ mimeType: 'text/markdown', blocks: markdownBlocks(text) },
-    characters: charactersIn(text),
-  });
+  flowDocument({ mimeType: 'text/markdown', blocks: markdownBlocks(text), characters: charactersIn(text) });
 
 /** The blocks of HTML that were taken out at this line, if it stands for any. */
 function readHtml(cursor: Cursor, html: readonly string[]): readonly Block[] | undefined {

@@ -37,7 +37,9 @@ export const scoredAnswer = (expected: JsonObject, got: JsonObject | undefined):
 };
 
 const leafOf = (path: string, counts: Counts, { expected, got, at }: Compared): ScoredLeaf => ({
-  ...{ path, counts, at: at ?? null },
+  path,
+  counts,
+  at: at ?? null,
   ...(counts.fp + counts.fn > 0 && { wrong: { expected: jsonOf(expected), got: jsonOf(got) } }),
 });
 

@@ -269,17 +269,17 @@ function isSamePlace(a: Item, b: Item): boolean {
 /** Members of a schema that hold schemas by name, and those that hold one or a list of them. */
 const BY_NAME = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 const INSIDE = new Set([
-  ...[
-    'items',
-    'prefixItems',
-    'additionalItems',
-    'additionalProperties',
-    'contains',
-    'allOf',
-    'anyOf',
-    'oneOf',
-  ],
-  ...['if', 'then', 'else'],
+  'items',
+  'prefixItems',
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  'then',
+  'else',
 ]);
 /** What a part of a document need not have, for another may. */
 const OF_THE_WHOLE = new Set(['required', 'minItems', 'minProperties', 'contains', 'dependentRequired']);

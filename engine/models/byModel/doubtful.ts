@@ -14,8 +14,19 @@ export type Plan = 'sure' | 'ask' | { readonly members: ReadonlyMap<string, Plan
 
 /** Members of a schema of an object whose members do not depend on each other. */
 const PLAIN = new Set([
-  ...['type', 'properties', 'required', 'additionalProperties', '$schema', '$id', '$defs', 'definitions'],
-  ...['title', 'description', 'default', 'examples', '$comment'],
+  'type',
+  'properties',
+  'required',
+  'additionalProperties',
+  '$schema',
+  '$id',
+  '$defs',
+  'definitions',
+  'title',
+  'description',
+  'default',
+  'examples',
+  '$comment',
 ]);
 
 const isObject = (value: Json | undefined): value is JsonObject =>
@@ -187,7 +198,8 @@ function differencesIn(pairs: readonly Pair[], citations: readonly Citation[]): 
     .map(({ path, engine, model }) => ({
       code: 'readings_differ',
       message: `The model reads ${quoted(model)}, which is the answer; the embedded engine reads ${quoted(engine)}.`,
-      ...{ path, value: engine },
+      path,
+      value: engine,
       ...(cited.has(path) && placeOf(cited.get(path))),
     }));
 }

@@ -175,8 +175,12 @@ const extractDoubtful = async (
 
 /** Where the engine could not end its work in time, say. */
 const nothingIn = ({ document: { mimeType, pages, warnings } }: ShownDocument): Extraction => ({
-  ...{ mimeType, pages, warnings },
-  ...{ value: {}, validationErrors: [], citations: [] },
+  mimeType,
+  pages,
+  warnings,
+  value: {},
+  validationErrors: [],
+  citations: [],
 });
 
 /** A model is told what the engine read only where it is asked `robust`ly. */
@@ -203,7 +207,9 @@ const convert = async (starting: Starting, request: RenderRequest): Promise<Mode
 export const modelWork = (deps: ModelWorkDeps): ModelWork => {
   const gate = fairGate(CALLS_AT_ONCE);
   const starting = (models: WorkModels, keeping: Keeping | undefined): Starting => ({
-    ...{ deps, gate, keeping },
+    deps,
+    gate,
+    keeping,
     models: keeping === undefined ? models : withNames(models),
   });
   return {

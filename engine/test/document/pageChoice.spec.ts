@@ -5,7 +5,11 @@ import type { ReceivedFile } from '../../isolation/children/jobs.ts';
 import { encryptedPdf, plainPdf } from '../support/pdfs.ts';
 
 const file = (bytes: Buffer, over: Partial<ReceivedFile> = {}): ReceivedFile => ({
-  ...{ bytes, fileName: 'a.pdf', effort: 'fast', pagesMax: 3, languages: [] },
+  bytes,
+  fileName: 'a.pdf',
+  effort: 'fast',
+  pagesMax: 3,
+  languages: [],
   ...over,
 });
 

@@ -9,7 +9,12 @@ import type { LocalCitation } from '../../ports/extractionEngine.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
 
 const cited = (path: string, confidence: number): LocalCitation => ({
-  ...{ path, text: path, page: 1, bbox: null, confidence, by: 'labels' },
+  path,
+  text: path,
+  page: 1,
+  bbox: null,
+  confidence,
+  by: 'labels',
 });
 
 const floored = (value: JsonObject, places: Readonly<Record<string, number>>, minConfidence = 0.5) =>

@@ -10,7 +10,11 @@ import { readFileAsDocument } from '../../formats/readDocument.ts';
 const sampleInvoice = async () => {
   const bytes = readFileSync('test/fixtures/invoice.pdf');
   const parsed = await readFileAsDocument({
-    ...{ bytes, fileName: 'invoice.pdf', pagesMax: 5, effort: 'standard', languages: [] },
+    bytes,
+    fileName: 'invoice.pdf',
+    pagesMax: 5,
+    effort: 'standard',
+    languages: [],
   });
   if (parsed.kind !== 'ok') throw new Error(parsed.kind);
   return parsed.document;
@@ -23,20 +27,23 @@ describe('the schema that a document suggests', () => {
     const { value } = extract(document, schema);
     expect(Object.keys(value)).to.have.members(Object.keys(schema['properties'] as object));
     expect(value).to.deep.include({
-      ...{ seller: 'Larkspur & Finch Ltd', bill_to: 'Brindlemere Observatory' },
-      ...{ invoice_number: 'LF-2031-0417', invoice_date: '2031-03-17', due_date: '2031-04-16' },
-      ...{ subtotal: 631, vat: 126.2, total: 757.2 },
+      seller: 'Larkspur & Finch Ltd',
+      bill_to: 'Brindlemere Observatory',
+      invoice_number: 'LF-2031-0417',
+      invoice_date: '2031-03-17',
+      due_date: '2031-04-16',
+      subtotal: 631,
+      vat: 126.2,
+      total: 757.2,
     });
     expect(value).not.to.have.property('authors');
     expect(value['items']).to.have.length(4);
     expect((value['items'] as unknown[])[0]).to.deep.equal({
-      ...{
-        pos: 1,
-        description: 'Brass telescope mount, polished',
-        quantity: 2,
-        unit_price: 184.5,
-        amount: 369,
-      },
+      pos: 1,
+      description: 'Brass telescope mount, polished',
+      quantity: 2,
+      unit_price: 184.5,
+      amount: 369,
     });
   });
 
@@ -53,7 +60,11 @@ describe('the schema that a document suggests', () => {
   const textFile = async (text: string, fileName: string) => {
     const bytes = Buffer.from(text);
     const parsed = await readFileAsDocument({
-      ...{ bytes, fileName, pagesMax: 5, effort: 'standard' as const, languages: [] },
+      bytes,
+      fileName,
+      pagesMax: 5,
+      effort: 'standard' as const,
+      languages: [],
     });
     if (parsed.kind !== 'ok') throw new Error(parsed.kind);
     return parsed.document;
@@ -117,7 +128,10 @@ describe('the schema that a document suggests', () => {
     );
     expect(value['work_experience']).to.have.length(2);
     expect((value['work_experience'] as unknown[])[1]).to.deep.include({
-      ...{ title: 'Kitchen porter', organization: 'Tern Inn', from: 'May 2025', to: 'February 2028' },
+      title: 'Kitchen porter',
+      organization: 'Tern Inn',
+      from: 'May 2025',
+      to: 'February 2028',
     });
     expect(value['education']).to.have.length(1);
     expect(value['languages']).to.deep.equal(['English', 'Dutch']);

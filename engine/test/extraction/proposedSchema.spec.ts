@@ -5,8 +5,13 @@ import { proposedSchema } from '../../extraction/schema/proposedSchema.ts';
 const text = (words: string): Block => ({ kind: 'paragraph', box: null, text: words, markdown: words });
 
 const item = (words: string): Block => ({
-  ...{ kind: 'list_item', ordered: false, number: null, depth: 0, box: null },
-  ...{ text: words, markdown: words },
+  kind: 'list_item',
+  ordered: false,
+  number: null,
+  depth: 0,
+  box: null,
+  text: words,
+  markdown: words,
 });
 
 const table = (rows: readonly (readonly string[])[], headerRows: number): Block => ({
@@ -85,7 +90,14 @@ describe('a proposed schema', () => {
       1,
     );
     expect(Object.keys(proposed(pairs))).to.deep.equal([
-      ...['surname', 'given_name', 'mobile', 'e_mail', 'tag', 'weight', 'due', 'route'],
+      'surname',
+      'given_name',
+      'mobile',
+      'e_mail',
+      'tag',
+      'weight',
+      'due',
+      'route',
     ]);
     const wages = table(
       [
@@ -117,7 +129,11 @@ describe('a proposed schema', () => {
 
   it('has a header with holes, sums without their rates, and a name once under two spellings', () => {
     const holes: Block = {
-      ...{ kind: 'table', box: null, rows: 4, columns: 4, headerRows: 1 },
+      kind: 'table',
+      box: null,
+      rows: 4,
+      columns: 4,
+      headerRows: 1,
       cells: [
         [0, 0, 'Item'],
         [0, 2, 'Price'],
@@ -129,8 +145,12 @@ describe('a proposed schema', () => {
         [3, 0, 'Total'],
         [3, 2, '1.44'],
       ].map(([row, column, words]) => ({
-        ...{ row: Number(row), column: Number(column), text: String(words) },
-        ...{ rowSpan: 1, columnSpan: 1, box: null },
+        row: Number(row),
+        column: Number(column),
+        text: String(words),
+        rowSpan: 1,
+        columnSpan: 1,
+        box: null,
       })),
     };
     const found = proposed(holes, text('Total: 1.44\nInvoice No.: 7\nInvoice number: 7'));

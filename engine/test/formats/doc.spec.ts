@@ -102,9 +102,17 @@ describe('Word 97 documents', () => {
   it('have tables with cells that span columns and rows', async () => {
     const paragraphs = [
       p('before'),
-      ...[cell('a'), cell('b'), cell('c'), rowEnd([0, 1000, 2000, 3000], [])],
-      ...[cell('up'), cell('wide'), rowEnd([0, 1000, 3000], [0x60])],
-      ...[cell(''), cell('d'), cell('e'), rowEnd([0, 1000, 2000, 3000], [0x20])],
+      cell('a'),
+      cell('b'),
+      cell('c'),
+      rowEnd([0, 1000, 2000, 3000], []),
+      cell('up'),
+      cell('wide'),
+      rowEnd([0, 1000, 3000], [0x60]),
+      cell(''),
+      cell('d'),
+      cell('e'),
+      rowEnd([0, 1000, 2000, 3000], [0x20]),
       p('after'),
     ];
     expect(await markdown({ paragraphs })).to.equal(

@@ -22,7 +22,11 @@ import { holds } from '../support/properties.ts';
 const PAGE_MAX = 3300;
 
 const file = (fileName: string, bytes: Buffer, pages?: string): ReceivedFile => ({
-  ...{ bytes, fileName, effort: 'fast', pagesMax: 2000, languages: [] },
+  bytes,
+  fileName,
+  effort: 'fast',
+  pagesMax: 2000,
+  languages: [],
   ...(pages !== undefined && { pages }),
 });
 
@@ -231,7 +235,10 @@ const anyBlock: fc.Arbitrary<Block> = fc.oneof(
   inline(500).map(inlineOf('list_item')),
   inline(12).map(inlineOf('heading')),
   fc.array(inline(8), { minLength: 1, maxLength: 90, size: 'max' }).map((lines) => ({
-    ...{ kind: 'code' as const, language: 'sh', text: inlineText(lines.join('\n')), box: null },
+    kind: 'code' as const,
+    language: 'sh',
+    text: inlineText(lines.join('\n')),
+    box: null,
   })),
   fc.array(row, { minLength: 2, maxLength: 120, size: 'max' }).map((rows) => tableOf(rows, 1)),
 );

@@ -220,10 +220,20 @@ describe("Outlook's own form of a mail, winmail.dat", () => {
 
   it('is read within a mail', async () => {
     const mail = [
-      ...['From: ann@example.com', 'To: bob@example.com', 'Subject: Hi', 'MIME-Version: 1.0'],
-      ...['Content-Type: multipart/mixed; boundary=b', '', '--b'],
-      ...['Content-Type: application/ms-tnef; name=winmail.dat', 'Content-Transfer-Encoding: base64'],
-      ...['Content-Disposition: attachment; filename=winmail.dat', '', whole.toString('base64'), '--b--', ''],
+      'From: ann@example.com',
+      'To: bob@example.com',
+      'Subject: Hi',
+      'MIME-Version: 1.0',
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      '--b',
+      'Content-Type: application/ms-tnef; name=winmail.dat',
+      'Content-Transfer-Encoding: base64',
+      'Content-Disposition: attachment; filename=winmail.dat',
+      '',
+      whole.toString('base64'),
+      '--b--',
+      '',
     ].join('\r\n');
     const texts = await read(Buffer.from(mail), 'a.eml');
     expect(texts).to.include.members(['Please send two.', 'Two boats.']);

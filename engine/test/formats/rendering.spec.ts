@@ -200,7 +200,12 @@ describe('any text, rendered', () => {
 
 describe('the text that models are shown', () => {
   const cell = ([row, column]: readonly [number, number], text: string, columnSpan = 1): TableCell => ({
-    ...{ row, column, text, columnSpan, rowSpan: 1, box: null },
+    row,
+    column,
+    text,
+    columnSpan,
+    rowSpan: 1,
+    box: null,
   });
   const shown = (cells: readonly TableCell[]): Document => ({
     mimeType: 'text/html',

@@ -11,7 +11,11 @@ import { pptx } from '../support/slideFiles.ts';
 const OFTEN = 10_000;
 
 const received = (bytes: Buffer, fileName: string): ReceivedFile => ({
-  ...{ bytes, fileName, pagesMax: 2_000, effort: 'fast', languages: [] },
+  bytes,
+  fileName,
+  pagesMax: 2_000,
+  effort: 'fast',
+  languages: [],
 });
 const opened = async (bytes: Buffer, fileName: string) => {
   const file = await openFile(received(bytes, fileName));

@@ -24,8 +24,11 @@ describe('a PDF with a page that has no end', () => {
   });
 
   const requestOf = (texts: readonly (string | undefined)[]) => ({
-    ...{ path: folder.file('busy.pdf', busyPdf(texts)), fileName: 'busy.pdf', pagesMax: 100 },
-    ...({ effort: 'fast', share: 't' } as const),
+    path: folder.file('busy.pdf', busyPdf(texts)),
+    fileName: 'busy.pdf',
+    pagesMax: 100,
+    effort: 'fast' as const,
+    share: 't',
   });
   /** The first answer that is whole, by longer and longer deadlines. */
   const inTime = async <T>(ask: (deadlineMs: number) => Promise<T>, isWhole: (answer: T) => boolean) => {

@@ -70,7 +70,10 @@ describe('a long document that is read in ranges', () => {
     const whole = await workers.parser.render({ ...request, form });
     const told: number[] = [];
     const ranged = await workers.ranged.render({
-      ...{ ...request, form, numbers: numbersTo(PAGES), shelf: shelfOf().shelf },
+      ...request,
+      form,
+      numbers: numbersTo(PAGES),
+      shelf: shelfOf().shelf,
       onPages: (done) => told.push(done),
     });
     if (whole.kind !== 'ok' || ranged.kind !== 'ok') throw new Error(`${whole.kind}, ${ranged.kind}`);
@@ -87,7 +90,10 @@ describe('a long document that is read in ranges', () => {
     const asked = { ...request, schema: LEDGER_SCHEMA, citations: true };
     const whole = await workers.localEngine.extract(asked);
     const ranged = await workers.ranged.extract({
-      ...{ ...asked, numbers: numbersTo(PAGES), shelf: shelfOf().shelf, onPages: () => undefined },
+      ...asked,
+      numbers: numbersTo(PAGES),
+      shelf: shelfOf().shelf,
+      onPages: () => undefined,
     });
     if (whole.kind !== 'ok' || ranged.kind !== 'ok') throw new Error(`${whole.kind}, ${ranged.kind}`);
     const { value, citations } = ranged.extraction;
@@ -113,7 +119,10 @@ describe('a long document that is read in ranges', () => {
     const request = fileOf('report.pdf', reportPages(PAGES));
     const numbers = [2, 3, ...numbersTo(PAGES).slice(10)];
     const ranged = await workers.ranged.render({
-      ...{ ...request, numbers, shelf: shelfOf().shelf, onPages: () => undefined },
+      ...request,
+      numbers,
+      shelf: shelfOf().shelf,
+      onPages: () => undefined,
     });
     if (ranged.kind !== 'ok') throw new Error(ranged.kind);
     expect(ranged.rendition.pages.map(({ page }) => page)).to.deep.equal(numbers);
@@ -128,8 +137,13 @@ describe('a long document that is read in ranges', () => {
     const path = join(folder.path, 'busy.pdf');
     writeFileSync(path, busyPdf(lines.map((line, i) => (i === 9 ? undefined : line))));
     const ranged = await workers.ranged.render({
-      ...{ ...LIMITS, path, fileName: 'busy.pdf', deadlineMs: 24_000 },
-      ...{ numbers: numbersTo(24), shelf: shelfOf().shelf, onPages: () => undefined },
+      ...LIMITS,
+      path,
+      fileName: 'busy.pdf',
+      deadlineMs: 24_000,
+      numbers: numbersTo(24),
+      shelf: shelfOf().shelf,
+      onPages: () => undefined,
     });
     if (ranged.kind !== 'ok') throw new Error(ranged.kind);
     const { plainText, warnings } = ranged.rendition;

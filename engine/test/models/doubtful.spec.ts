@@ -10,7 +10,11 @@ import { documentWork, sentText } from './documentWork.ts';
 type Leaf = readonly [path: string, confidence: number];
 
 const reading = (value: JsonObject, ...leaves: readonly Leaf[]): Extraction => ({
-  ...{ mimeType: 'text/plain', value, validationErrors: [], pages: [], warnings: [] },
+  mimeType: 'text/plain',
+  value,
+  validationErrors: [],
+  pages: [],
+  warnings: [],
   citations: leaves.map(([path, confidence]) => ({ path, confidence, text: 't', page: 1, bbox: null })),
 });
 
@@ -119,7 +123,8 @@ describe('readings of the engine and of a model', () => {
     const warning = { code: 'low_confidence', message: 'm', path: '/a', value: 'EVIL' } as const;
     const told = {
       ...reading({ a: 'EVIL', b: 'B', c: 'D' }, ['/a', 0.99], ['/b', 0.9], ['/c', 0.7]),
-      ...{ validationErrors: [error], warnings: [warning] },
+      validationErrors: [error],
+      warnings: [warning],
     };
     for (const one of [plan, wide]) {
       const joined = joinedReadings(one, { engine, model: told });

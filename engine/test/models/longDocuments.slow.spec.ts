@@ -123,8 +123,14 @@ describe('text as its pages are set', () => {
     words,
   });
   const page = (number: number, lines: readonly Line[]) => ({
-    ...{ page: number, status: 'ok' as const, source: 'text_layer' as const, detail: null },
-    ...{ width: 600, height: 800, lines, blocks: [] },
+    page: number,
+    status: 'ok' as const,
+    source: 'text_layer' as const,
+    detail: null,
+    width: 600,
+    height: 800,
+    lines,
+    blocks: [],
   });
 
   it('keeps columns and rows apart by spaces', () => {

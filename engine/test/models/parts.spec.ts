@@ -79,7 +79,12 @@ describe('one answer from those to the parts', () => {
     confidence,
   });
   const none = (path: string): ValueCitation => ({
-    ...{ path, text: '', page: null, bbox: null, confidence: 0, grounding: 'none' },
+    path,
+    text: '',
+    page: null,
+    bbox: null,
+    confidence: 0,
+    grounding: 'none',
   });
 
   it('takes what stands on the pages, of that the surest, never nothing for something, and tells the rest', () => {

@@ -137,8 +137,11 @@ describe('a model without fault', () => {
       expect(sorted(value)).to.deep.equal(sorted(best));
       // Held as the parts cited it, it is the same, and has its places.
       const held = groundAnswer({
-        ...{ packed: new Uint8Array(), schema: SCHEMA, answer: JSON.stringify(merged.value) },
-        ...{ minConfidence: 0, cited: merged.citations },
+        packed: new Uint8Array(),
+        schema: SCHEMA,
+        answer: JSON.stringify(merged.value),
+        minConfidence: 0,
+        cited: merged.citations,
       });
       if (held.kind !== 'ok') throw new Error(held.detail);
       expect(held.value).to.deep.equal(value);

@@ -68,7 +68,12 @@ export function drawnDocument(contents: readonly PageContent[]): Document {
     const level = (top: number) =>
       words.filter(({ box }) => box[1] === top).sort((a, b) => a.box[0] - b.box[0]);
     return {
-      ...{ page: index + 1, width, height, status: 'ok', source: 'text_layer', detail: null },
+      page: index + 1,
+      width,
+      height,
+      status: 'ok',
+      source: 'text_layer',
+      detail: null,
       lines: tops.map((top) => lineOf(level(top))),
       blocks: blocks[index] ?? [],
     };

@@ -233,7 +233,12 @@ function styleSheet(styles: readonly WordStyle[]): Buffer {
     const bytes = [
       ...short(builtIn),
       ...short((base << 4) | 1),
-      ...[0, 0, 0, 0, 0, 0],
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
       ...short(name.length),
       ...Buffer.from(`${name}\0`, 'utf16le'),
       ...short(modifiers.length + 2),

@@ -222,7 +222,9 @@ export const quoteResponse = z
 const membersOfKinds = z
   .strictObject({
     grant_id: z.string(),
-    ...{ original_grant_id: z.string(), refund_id: z.string(), other_tenant_id: z.string() },
+    original_grant_id: z.string(),
+    refund_id: z.string(),
+    other_tenant_id: z.string(),
     currency: z.string(),
     gross_amount_minor: minorOut.nullable(),
     vat_amount_minor: minorOut,

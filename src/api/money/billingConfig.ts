@@ -185,7 +185,10 @@ export const getTrainingQuote = get(
     });
     const available_credits = availableIn(state);
     return {
-      ...{ tenant_id, billing_type, optimizer_tier, total_examples },
+      tenant_id,
+      billing_type,
+      optimizer_tier,
+      total_examples,
       ...price,
       list_value_usd: listValueUsd(price.credits),
       available_credits,

@@ -60,8 +60,12 @@ const detailsResponse = z
   .meta({ id: 'BillingDetails' });
 
 const NO_DETAILS = {
-  ...{ legal_name: null, address: null, vat_id: null, billing_email: null },
-  ...{ updated_at: null, updated_by: null },
+  legal_name: null,
+  address: null,
+  vat_id: null,
+  billing_email: null,
+  updated_at: null,
+  updated_by: null,
 };
 
 export const getBillingDetails = get(

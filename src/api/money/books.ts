@@ -105,8 +105,11 @@ export const listClosedMonths = get(
       next_month: nextMonthOf(view),
       items: view.months.toReversed().map(monthAnswer),
       reopened: view.reopenings.toReversed().map((one) => ({
-        ...{ month: one.month, number: one.closing, reason: one.reason },
-        ...{ reopened_at: one.reopened_at, reopened_by: one.reopened_by },
+        month: one.month,
+        number: one.closing,
+        reason: one.reason,
+        reopened_at: one.reopened_at,
+        reopened_by: one.reopened_by,
       })),
     };
   },

@@ -164,12 +164,25 @@ const shown = (account: AccountState, state: BudgetState, now: string): z.input<
   const { budget_id, name, scope, period, time_zone, limit_credits, on_reached, alert_at, set_at } = budget;
   const parent = parentOf(account, budget);
   return {
-    ...{ budget_id, tenant_id: account.tenant_id ?? '', name, scope: { ...scope }, period, time_zone },
-    ...{ limit_credits, on_reached, alert_at: [...alert_at], used_credits: used, held_credits: held },
-    ...{ left_credits: limit_credits - used - held, alerted: [...alerted], period_start, resets_at },
+    budget_id,
+    tenant_id: account.tenant_id ?? '',
+    name,
+    scope: { ...scope },
+    period,
+    time_zone,
+    limit_credits,
+    on_reached,
+    alert_at: [...alert_at],
+    used_credits: used,
+    held_credits: held,
+    left_credits: limit_credits - used - held,
+    alerted: [...alerted],
+    period_start,
+    resets_at,
     parent:
       parent === undefined ? null : { budget_id: parent.budget_id, limit_credits: parent.limit_credits },
-    ...{ created_at, updated_at: set_at },
+    created_at,
+    updated_at: set_at,
   };
 };
 
@@ -209,8 +222,12 @@ export const createBudget = post(
     const { tenant_id, scope, ...members } = body;
     if (!(await accounts.stateOf(tenant_id)).opened) throw tenantNotFound();
     const data = {
-      ...{ tenant_id, by_key_id: byKey({ caller }), budget_id: clock.newId('bgt') },
-      ...{ ...members, limit_credits: asCredits(members.limit_credits), scope: given(scope) as BudgetScope },
+      tenant_id,
+      by_key_id: byKey({ caller }),
+      budget_id: clock.newId('bgt'),
+      ...members,
+      limit_credits: asCredits(members.limit_credits),
+      scope: given(scope) as BudgetScope,
     };
     const { state, position } = doneOr(await accounts.execute({ type: 'SetBudget', data, meta }), REJECTIONS);
     reads.note(tenant_id, position);

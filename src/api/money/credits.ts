@@ -351,7 +351,12 @@ export const adjustCredits = post(
     const { adjustment, credited } = adjustmentOf(done, idempotency_key);
     const { adjustment_id, credits, reason, created_at } = adjustment;
     return {
-      ...{ adjustment_id, tenant_id, credits, reason, credited, created_at },
+      adjustment_id,
+      tenant_id,
+      credits,
+      reason,
+      credited,
+      created_at,
       balance_credits: done.state.balance,
     };
   },

@@ -104,10 +104,14 @@ export const getDeferredRevenue = get(
     const found = await queries.deferredRevenue({ ...query, on });
     const totals = query.cursor === undefined ? sumsAnswer(await queries.deferredTotals(on)) : null;
     return {
-      ...{ log_id: logId(), on, by },
+      log_id: logId(),
+      on,
+      by,
       items: found.items.map(({ tenant_id, currency, lot_id, kind, lots, ...sums }) => ({
-        ...{ tenant_id: orNull(tenant_id), currency: orNull(currency), lot_id: orNull(lot_id) },
-        ...{ kind: kind === 'given' ? ('given' as const) : ('sold' as const) },
+        tenant_id: orNull(tenant_id),
+        currency: orNull(currency),
+        lot_id: orNull(lot_id),
+        kind: kind === 'given' ? ('given' as const) : ('sold' as const),
         lots: Number(lots),
         ...sumsAnswer(sums),
       })),
@@ -162,9 +166,16 @@ const linesIn = (settings: JournalSettings, moved: Moved) => linesOf(pairsOf(set
 
 const lineAnswers = (settings: JournalSettings, entry: JournalEntry) =>
   linesIn(settings, entry).map(({ code, name, debit, credit }) => ({
-    ...{ booked_on: entry.day, tenant_id: entry.tenant_id, kind: entry.kind, stream: entry.stream },
-    ...{ position: String(entry.position), reference: entry.provider_txn_id },
-    ...{ account: code, account_name: name, debit_usd: usd(debit), credit_usd: usd(credit) },
+    booked_on: entry.day,
+    tenant_id: entry.tenant_id,
+    kind: entry.kind,
+    stream: entry.stream,
+    position: String(entry.position),
+    reference: entry.provider_txn_id,
+    account: code,
+    account_name: name,
+    debit_usd: usd(debit),
+    credit_usd: usd(credit),
   }));
 
 /** What the accounts come to: the lines of sums are the sums of lines. */
@@ -172,7 +183,10 @@ const accountAnswers = (settings: JournalSettings, sums: readonly Moved[]) =>
   linesOf(sums.flatMap((moved) => pairsOf(settings, moved)))
     .toSorted((a, b) => (a.code < b.code ? -1 : 1))
     .map(({ code, name, debit, credit }) => ({
-      ...{ account: code, account_name: name, debit_usd: usd(debit), credit_usd: usd(credit) },
+      account: code,
+      account_name: name,
+      debit_usd: usd(debit),
+      credit_usd: usd(credit),
     }));
 
 interface LaidOut {
@@ -237,7 +251,8 @@ export const getJournal = get(
     const found = await queries.journalEntries({ ...query, ...daysOf(month) });
     const sums = query.cursor === undefined ? await queries.journalSums(daysOf(month)) : null;
     return {
-      ...{ log_id: logId(), month },
+      log_id: logId(),
+      month,
       items: found.items.flatMap((entry) => lineAnswers(journal, entry)),
       accounts: sums === null ? null : accountAnswers(journal, sums),
       ...pageFacts(query, found),

@@ -306,7 +306,9 @@ const itemOf = ({ cost_pico, billing_type, ...call }: LlmCall) => ({
 });
 
 const sumsOf = ({ input_tokens, output_tokens, cost_pico }: LlmCall) => ({
-  ...{ calls: 1, input_tokens, output_tokens },
+  calls: 1,
+  input_tokens,
+  output_tokens,
   cost_pico: cost_pico ?? 0n,
   unpriced_calls: cost_pico === null ? 1 : 0,
 });

@@ -365,8 +365,12 @@ export const correctFxRates = post(
     const { currency, rate_date, reason } = body;
     await reads.settleAll();
     const asked = {
-      ...{ currency, rate_date, reason, fx_rate_to_usd: body.fx_rate_to_usd ?? null },
-      ...{ tenant_id: body.tenant_id ?? null, grant_id: body.grant_id ?? null },
+      currency,
+      rate_date,
+      reason,
+      fx_rate_to_usd: body.fx_rate_to_usd ?? null,
+      tenant_id: body.tenant_id ?? null,
+      grant_id: body.grant_id ?? null,
     };
     const { fx_rate_to_usd, corrected } = doneOr(await correctRates(asked, meta), {
       fx_rate_not_found: `No rate of ${rate_date} is published for ${currency}: send it as fx_rate_to_usd.`,

@@ -56,7 +56,9 @@ const PICO_PER_CREDIT = 1_000_000_000n;
 
 /** The members of a cost report's item. */
 const workCostAnswer = ({ operations, pages, credits, cost_pico }: WorkCost) => ({
-  ...{ operations, pages, credits },
+  operations,
+  pages,
+  credits,
   list_value_usd: listValueUsd(credits),
   llm_cost_usd: usdOfPico(cost_pico),
   margin_usd: usdOfPico(BigInt(credits) * PICO_PER_CREDIT - cost_pico),
@@ -113,10 +115,29 @@ const currencyItem = (flow: CurrencyFlows, sinceEver: readonly CurrencyFlows[]) 
 });
 
 const NOTHING_OF = (currency: string): CurrencyFlows => ({
-  ...{ currency, priced_credits: 0n, given_credits: 0n, unpriced_credits: 0n, net: 0n, amount: 0n },
-  ...{ implied: 0n, fee: 0n, vat: 0n, true_up: 0n, booked: 0n, refunded: 0n, sales: 0n, refunds: 0n },
-  ...{ gross_minor: 0n, vat_minor: 0n, fee_minor: 0n, refunded_minor: 0n },
-  ...{ without_amount: 0n, without_rate: 0n, stale_rate: 0n, dispute_fee: 0n, dispute_fee_minor: 0n },
+  currency,
+  priced_credits: 0n,
+  given_credits: 0n,
+  unpriced_credits: 0n,
+  net: 0n,
+  amount: 0n,
+  implied: 0n,
+  fee: 0n,
+  vat: 0n,
+  true_up: 0n,
+  booked: 0n,
+  refunded: 0n,
+  sales: 0n,
+  refunds: 0n,
+  gross_minor: 0n,
+  vat_minor: 0n,
+  fee_minor: 0n,
+  refunded_minor: 0n,
+  without_amount: 0n,
+  without_rate: 0n,
+  stale_rate: 0n,
+  dispute_fee: 0n,
+  dispute_fee_minor: 0n,
 });
 
 interface MarginReportParts {
@@ -135,7 +156,9 @@ export const marginReport = ({ start, end, period, sinceEver, costs }: MarginRep
   const { gap, unit, realized } = figures;
   const currencies = sinceEver.map(({ currency }) => currency).filter((currency) => currency !== '');
   return {
-    ...{ start, end, currency: 'USD' as const },
+    start,
+    end,
+    currency: 'USD' as const,
     credits_burned: Number(figures.credits_burned),
     unit_margin: {
       revenue_usd: usd(unit.revenue),
@@ -186,7 +209,8 @@ export const closedReport = ({ month, closed: { figures } }: FiguredMonth) => {
   const { from: start, to: end } = monthBounds(month);
   const { by_currency, costs } = figures;
   return marginReport({
-    ...{ start, end },
+    start,
+    end,
     period: by_currency.map(({ currency, sums }) => ({
       ...NOTHING_OF(currency),
       ...Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, BigInt(sum)])),
@@ -266,7 +290,11 @@ export const getCostsByDocument = get(
     return {
       log_id: logId(),
       items: found.items.map(({ document_id, tenant_id, task_id, file_name, last_used_at, ...cost }) => ({
-        ...{ document_id, tenant_id, task_id, file_name, last_used_at },
+        document_id,
+        tenant_id,
+        task_id,
+        file_name,
+        last_used_at,
         ...workCostAnswer(cost),
       })),
       ...pageFacts(request.query, found),

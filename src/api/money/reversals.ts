@@ -208,8 +208,11 @@ const namedPayment = z
   .meta({ id: 'NamedPayment', description: 'A payment as it is booked; amounts are never below 0.' });
 
 const NOT_SOLD = {
-  ...{ bonus_credits: 0, discount_minor: 0, payout_id: null },
-  ...{ refunded_credits: 0, refunded_amount_minor: 0 },
+  bonus_credits: 0,
+  discount_minor: 0,
+  payout_id: null,
+  refunded_credits: 0,
+  refunded_amount_minor: 0,
 };
 
 /** What only a sale has. */
@@ -265,17 +268,21 @@ export const getPayment = get(
     const { provider, provider_txn_id, credits, currency, gross_amount_minor } = booked;
     const { vat_amount_minor, provider_fee_minor, occurred_at, created_at } = booked;
     return {
-      ...{
-        tenant_id: found.tenant_id,
-        kind,
-        grant_id,
-        original_grant_id,
-        provider,
-        provider_txn_id,
-        credits,
-      },
-      ...{ currency, gross_amount_minor, vat_amount_minor, provider_fee_minor },
-      ...{ ...soldIn(found), ...disputeIn(found), occurred_at, created_at },
+      tenant_id: found.tenant_id,
+      kind,
+      grant_id,
+      original_grant_id,
+      provider,
+      provider_txn_id,
+      credits,
+      currency,
+      gross_amount_minor,
+      vat_amount_minor,
+      provider_fee_minor,
+      ...soldIn(found),
+      ...disputeIn(found),
+      occurred_at,
+      created_at,
     };
   },
 );

@@ -74,8 +74,16 @@ const topUpResponse = z
   .meta({ id: 'TopUp', description: 'Members are null where nothing was ever set.' });
 
 const NOTHING_SET = {
-  ...{ active: false, threshold_credits: null, credits: null, currency: null, monthly_credits_max: null },
-  ...{ payer: null, payment_method: null, consented_at: null, updated_at: null, updated_by: null },
+  active: false,
+  threshold_credits: null,
+  credits: null,
+  currency: null,
+  monthly_credits_max: null,
+  payer: null,
+  payment_method: null,
+  consented_at: null,
+  updated_at: null,
+  updated_by: null,
 };
 
 const answerOf = async (

@@ -210,8 +210,12 @@ export const getUsageOfTenant = get(
         type: 'value_error',
       });
     return {
-      ...{ log_id: logId(), tenant_id, group_by: groups.map(nameOf), time_zone },
-      ...{ from_date: dayIn(time_zone, times.from), to_date: dayIn(time_zone, times.to) },
+      log_id: logId(),
+      tenant_id,
+      group_by: groups.map(nameOf),
+      time_zone,
+      from_date: dayIn(time_zone, times.from),
+      to_date: dayIn(time_zone, times.to),
       tags_at_limit: [...(await queries.fullTags(tenant_id))],
       items,
       totals: totalsOf(items),

@@ -218,8 +218,12 @@ export const trainingJobList = pageOf(
 export const deploymentList = pageOf(
   z
     .strictObject({
-      ...{ deployment_id: z.string(), tenant_id: z.string(), project_id: z.string() },
-      ...{ task_id: z.string(), environment: z.string(), artifact_id: z.string() },
+      deployment_id: z.string(),
+      tenant_id: z.string(),
+      project_id: z.string(),
+      task_id: z.string(),
+      environment: z.string(),
+      artifact_id: z.string(),
       artifact_uri: z.string(),
       rollout: deploymentMembers.rollout,
       status: z.enum(['active', 'retired']),

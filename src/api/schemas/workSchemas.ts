@@ -538,7 +538,8 @@ export const noPayload = z.strictObject({});
 /** Payload of `artifact.list`. */
 export const listPayload = z.strictObject({
   limit: z.int().min(1).max(1000).default(100),
-  ...{ offset: z.int().min(0).default(0), cursor: plainText(1, 1000).optional() },
+  offset: z.int().min(0).default(0),
+  cursor: plainText(1, 1000).optional(),
 });
 
 /** Payload of `inference.to_markdown`: as `/v1/ocr/to-markdown` has it, or the fields of the form. */

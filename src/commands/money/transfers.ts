@@ -112,7 +112,11 @@ export const transferCredits =
     const left = await deps.accounts.execute({
       type: 'SendCredits',
       data: {
-        ...{ tenant_id, transfer_id, to_tenant_id, idempotency_key, reason },
+        tenant_id,
+        transfer_id,
+        to_tenant_id,
+        idempotency_key,
+        reason,
         credits: credits === null ? null : asCredits(credits),
         ...(of_grant === undefined ? {} : { of_grant }),
         fingerprint: fingerprintOf({ kind: 'transfer', to_tenant_id, credits, reason }),
@@ -126,8 +130,13 @@ export const transferCredits =
     const arrived = await arrive(deps, { ...sent, from_tenant_id: tenant_id }, meta);
     if (arrived.kind !== 'done') return arrived;
     return {
-      ...{ kind: 'done', transfer: sent, balance: left.state.balance, to_balance: arrived.state.balance },
-      ...{ credited: own !== undefined, position: left.position, to_position: arrived.position },
+      kind: 'done',
+      transfer: sent,
+      balance: left.state.balance,
+      to_balance: arrived.state.balance,
+      credited: own !== undefined,
+      position: left.position,
+      to_position: arrived.position,
     };
   };
 

@@ -121,8 +121,11 @@ export const forgeAdjustment = ({ all, forge, first }: Intruder): void => {
   const balance = Number(parsed(last?.data ?? '{}')['balance_after']);
   forge(ACCOUNT, 'CreditsAdjusted', {
     ...parsed(first('CreditsAdjusted').data),
-    ...{ adjustment_id: 'adj_forged', idempotency_key: null, credits: 5_000 },
-    ...{ created_at: recorded['recorded_at'] ?? '', balance_after: balance + 5_000 },
+    adjustment_id: 'adj_forged',
+    idempotency_key: null,
+    credits: 5_000,
+    created_at: recorded['recorded_at'] ?? '',
+    balance_after: balance + 5_000,
   });
 };
 

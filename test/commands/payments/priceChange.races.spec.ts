@@ -57,7 +57,10 @@ const shop = () => {
     const clock = { now: pass, newId: (prefix: string) => `${prefix}_${(id += 1)}`, uuid: () => String(id) };
     const accounts = accountWriter({ store });
     const sale = sellCredits({
-      ...{ reference, clock, accounts, store },
+      reference,
+      clock,
+      accounts,
+      store,
       payments: payments({ store, writer: accounts }),
       claimantOf: claimantOf(store),
     });
@@ -80,7 +83,9 @@ describe(`prices that change while credits are sold, seed ${SEED}`, () => {
       const { versions } = await till.reference.priceLists();
       const named = random.next() < 0.4 ? random.between(1, versions.length) : null;
       const body = {
-        ...{ tenant_id: `t${n % TENANTS}`, provider_txn_id: `p${n}`, price_list_version: named },
+        tenant_id: `t${n % TENANTS}`,
+        provider_txn_id: `p${n}`,
+        price_list_version: named,
         gross_amount_minor: random.between(1, 500),
       };
       const sold = await till.sell(body);

@@ -8,7 +8,6 @@ import type { EvaluationEvent } from '../../../domain/evaluation.ts';
 import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { keptDays } from '../../../domain/retention.ts';
 import {
-  evaluationFates,
   evaluations,
   evaluationSets,
   expectedValues,
@@ -16,6 +15,7 @@ import {
   runSchemas,
   wrongValues,
 } from '../../../src/commands/evaluations.ts';
+import { evaluationFates } from '../../../src/commands/evaluationObjects.ts';
 import { objectSweeper } from '../../../src/worker/sweeping.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 import { metaOf } from '../../support/money/accountCommands.ts';
@@ -49,11 +49,14 @@ const world = (evaluated: { readonly schema_sha256: string } = { schema_sha256: 
   };
   const accepted = { evaluated } as unknown as BatchState['accepted'];
   const fates = evaluationFates({
-    ...{ store: log, objects: objects as unknown as ObjectStore, clock: { now } },
+    store: log,
+    objects: objects as unknown as ObjectStore,
+    clock: { now },
     batches: { stateOf: () => Promise.resolve({ accepted } as BatchState) },
   });
   const sweeper = objectSweeper({
-    ...{ objects, clock: { now, uuid: randomUUID } },
+    objects,
+    clock: { now, uuid: randomUUID },
     queuedFate: (id) => (id.startsWith('set_') ? fates.set(id) : fates.evr(id)),
     workFate: () => Promise.resolve({ kind: 'unknown' }),
     documents: {
@@ -68,7 +71,13 @@ const world = (evaluated: { readonly schema_sha256: string } = { schema_sha256: 
   const sets = evaluationSets(log);
   const meta = () => ({ ...metaOf(), now: now() });
   return {
-    ...{ log, all, objects, sets, meta, now, expected: expectedValues(objects) },
+    log,
+    all,
+    objects,
+    sets,
+    meta,
+    now,
+    expected: expectedValues(objects),
     sweepAfter: async (hours: number): Promise<number> => {
       nowMs += hours * HOUR_MS;
       const { results, left } = await sweeper.sweep();
@@ -152,7 +161,8 @@ describe('what sets of examples and runs keep', () => {
     const found = await wrong.put(RUN, 'doc_1', [{ path: '/total', at: null, ...none }]);
     await wrong.put(RUN, 'doc_1', [{ path: '/of_a_crash', at: null, ...none }]);
     const of = (wrong_sha256: string | null) => ({
-      ...{ calibration: [], fields: [] },
+      calibration: [],
+      fields: [],
       documents: [{ document_id: 'doc_1', operation_id: null, ...COUNTS, left_out: null, wrong_sha256 }],
     });
     const report_sha256 = await reports(objects).put(RUN, of(found));
@@ -160,8 +170,16 @@ describe('what sets of examples and runs keep', () => {
     for (let day = 0; day < 3; day += 1) await sweepAfter(25);
     expect(all.size, 'it is not scored').to.equal(5);
     const data = {
-      ...{ run_id: RUN, tenant_id: 't', batch_id: 'bat_1', set_id: SET, set_version: 1, ...COUNTS },
-      ...{ scored: 1, left_out: 0, report_sha256, scored_at: now() },
+      run_id: RUN,
+      tenant_id: 't',
+      batch_id: 'bat_1',
+      set_id: SET,
+      set_version: 1,
+      ...COUNTS,
+      scored: 1,
+      left_out: 0,
+      report_sha256,
+      scored_at: now(),
     };
     const event: EvaluationEvent = { type: 'EvaluationScored', data };
     await evaluations(log).handle(RUN, { type: 'Record', data: event, meta: meta() }, 't');

@@ -48,15 +48,24 @@ describe('object sweeper', () => {
       command_id: randomUUID(),
     };
     const upload = {
-      ...{ document_id: 'doc_unused', tenant_id: 't', project_id: 'p', task_id: 'd', file_name: null },
-      ...{ content_type: null, bytes: 1, kind: 'document' as const, dataset_id: null },
+      document_id: 'doc_unused',
+      tenant_id: 't',
+      project_id: 'p',
+      task_id: 'd',
+      file_name: null,
+      content_type: null,
+      bytes: 1,
+      kind: 'document' as const,
+      dataset_id: null,
     };
     await own.record(
       { type: 'UploadPresigned', data: { ...upload, expires_at: NOW, created_at: NOW } },
       meta,
     );
     const sweeper = objectSweeper({
-      ...{ ...UNUSED, documents: own, kept: () => Promise.resolve(keptDays(KEEPS)) },
+      ...UNUSED,
+      documents: own,
+      kept: () => Promise.resolve(keptDays(KEEPS)),
       queuedFate: () => Promise.resolve({ kind: 'unknown' }),
       workFate: () => Promise.resolve({ kind: 'unknown' }),
       clock: { uuid: randomUUID, now: () => new Date(Date.now() + 24.1 * HOUR_MS).toISOString() },
@@ -212,7 +221,9 @@ describe('object sweeper', () => {
     const sweeper = objectSweeper({
       ...UNUSED,
       objects: {
-        ...{ get: none, put: none, remove: none },
+        get: none,
+        put: none,
+        remove: none,
         list: async function* (prefix) {
           await Promise.resolve();
           for (const key of keys)
@@ -291,12 +302,10 @@ describe('object sweeper', () => {
     ]);
     const fateOf = (id: string) => Promise.resolve(fates.get(id) ?? ({ kind: 'unknown' } as const));
     const sweeper = objectSweeper({
-      ...{
-        objects,
-        queuedFate: fateOf,
-        workFate: fateOf,
-        kept: () => Promise.resolve(keptDays(KEEPS)),
-      },
+      objects,
+      queuedFate: fateOf,
+      workFate: fateOf,
+      kept: () => Promise.resolve(keptDays(KEEPS)),
       ...UNUSED,
       clock: { uuid: randomUUID, now: at },
     });
@@ -331,7 +340,7 @@ describe('object sweeper', () => {
     for (const id of ['op_brief', 'op_others', 'op_refused'])
       await problems.put(id, { kind: 'problem', code: 'busy', detail: id });
     const began = new Date().toISOString();
-    const days = { ...{ uploads: null, examples: null, deliveries: null }, results: 1 };
+    const days = { uploads: null, examples: null, deliveries: null, results: 1 };
     const tenants = ImmutableMap([['brief', { days, updated_at: began, updated_by: 'k' }]]);
     const fateOf = (id: string): Promise<WorkFate> => {
       const [, tenant_id = ''] = id.split('_');
@@ -341,7 +350,9 @@ describe('object sweeper', () => {
     };
     const sweptAfter = async (hours: number) => {
       await objectSweeper({
-        ...{ objects, queuedFate: fateOf, workFate: fateOf },
+        objects,
+        queuedFate: fateOf,
+        workFate: fateOf,
         kept: () => Promise.resolve(keptDays({ ...KEEPS, results: 3 }, { tenants })),
         ...UNUSED,
         clock: { uuid: randomUUID, now: () => new Date(Date.now() + hours * HOUR_MS).toISOString() },
@@ -378,7 +389,10 @@ describe('object sweeper', () => {
     for (const key of [...gone, ...there]) await objects.put(key, Buffer.from('x'));
     const open = () => Promise.resolve({ kind: 'open' } as const);
     const report = await objectSweeper({
-      ...{ objects, queuedFate: open, workFate: open, kept: () => Promise.resolve(keptDays(KEEPS)) },
+      objects,
+      queuedFate: open,
+      workFate: open,
+      kept: () => Promise.resolve(keptDays(KEEPS)),
       ...UNUSED,
       erased: {
         any: () => Promise.resolve(true),

@@ -59,8 +59,11 @@ const world = () => {
   let nowMs = Date.UTC(2026, 0, 1);
   const { all, objects, onStep } = objectsAt(() => nowMs);
   const vault = textVault({
-    ...{ objects, box: aesSecretBox({ current: randomBytes(32).toString('base64'), old: [] }) },
-    ...{ boxOf: aesSecretBox, nowMs: () => nowMs, random: (bytes: number) => randomBytes(bytes) },
+    objects,
+    box: aesSecretBox({ current: randomBytes(32).toString('base64'), old: [] }),
+    boxOf: aesSecretBox,
+    nowMs: () => nowMs,
+    random: (bytes: number) => randomBytes(bytes),
   });
   const sets = evaluationSets({ ...log, vault });
   const later = (hours: number): void => void (nowMs += hours * HOUR_MS);
@@ -72,7 +75,13 @@ const world = () => {
     return token;
   };
   return {
-    ...{ log, vault, all, onStep, later, sweep, put },
+    log,
+    vault,
+    all,
+    onStep,
+    later,
+    sweep,
+    put,
     /** An event that names the text, or a token of it. */
     publish: async (set_name: string): Promise<void> => {
       const set_id = `set_${randomUUID()}`;

@@ -215,7 +215,12 @@ describe('what a burn did', () => {
     const [, completed] = await eventsOf(bench.store, extractionStream(id));
     const { duration_ms } = burn?.['delivered'] as { duration_ms: number };
     expect(completed?.data).to.deep.equal({
-      ...{ extraction_id: id, tenant_id: TENANT, status: 'success', pages: 4, free_pages: 1, duration_ms },
+      extraction_id: id,
+      tenant_id: TENANT,
+      status: 'success',
+      pages: 4,
+      free_pages: 1,
+      duration_ms,
       completed_at: burn?.['created_at'],
     });
     expect(await bench.finish()).to.deep.equal({ model_calls: 0, usage_events: 0, left: 0 });

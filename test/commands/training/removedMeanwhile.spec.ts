@@ -12,9 +12,17 @@ import { jobAsked, pipelineBench, TENANT, type PipelineBench } from '../../suppo
 const presigned = (document_id: string): DocumentEvent => ({
   type: 'UploadPresigned',
   data: {
-    ...{ document_id, tenant_id: TENANT, project_id: 'default', task_id: 'default' },
-    ...{ file_name: null, content_type: null, bytes: null, kind: 'document', dataset_id: null },
-    ...{ expires_at: START, created_at: START },
+    document_id,
+    tenant_id: TENANT,
+    project_id: 'default',
+    task_id: 'default',
+    file_name: null,
+    content_type: null,
+    bytes: null,
+    kind: 'document',
+    dataset_id: null,
+    expires_at: START,
+    created_at: START,
   },
 });
 

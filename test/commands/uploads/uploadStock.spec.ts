@@ -38,8 +38,13 @@ const setUp = () => {
       {
         type: 'UploadPresigned',
         data: {
-          ...{ ...scope, document_id, bytes: 200, kind: 'document', dataset_id: null },
-          ...{ expires_at: NOW, created_at: NOW },
+          ...scope,
+          document_id,
+          bytes: 200,
+          kind: 'document',
+          dataset_id: null,
+          expires_at: NOW,
+          created_at: NOW,
         },
       },
       metaOf(),

@@ -20,8 +20,12 @@ describe('webhooks of a tenant', () => {
   /** As far as a process gets that dies before it creates what it has a place for. */
   const takeOnly = (webhook_id: string) =>
     takePlace(bench, {
-      ...{ tenant_id: 'acme', thing: 'webhooks', name: webhook_id, max: WEBHOOKS_MAX },
-      ...{ meta: bench.meta, isOver: () => Promise.resolve(false) },
+      tenant_id: 'acme',
+      thing: 'webhooks',
+      name: webhook_id,
+      max: WEBHOOKS_MAX,
+      meta: bench.meta,
+      isOver: () => Promise.resolve(false),
     });
 
   it('have each one of so many places, which is free when they are removed', async () => {

@@ -160,7 +160,10 @@ describe('a key that names work', () => {
 
   const acceptOn = (on: Process, request: ExtractRequest) =>
     acceptOperation({
-      ...{ ...on, operations: operations(on.store), secrets: undefined, quotaBytes: 1_000 },
+      ...on,
+      operations: operations(on.store),
+      secrets: undefined,
+      quotaBytes: 1_000,
       openOf: () => Promise.resolve({ count: 0, bytes: 0, known: null }),
       room: takenRoom(),
     })({ ...request, file: { ...request.file, bytes: 1 } }, 'extract', (work) =>
@@ -204,8 +207,16 @@ describe('a key that names work', () => {
         {
           type: 'DocumentRegistered',
           data: {
-            ...{ document_id, tenant_id: TENANT, project_id: 'default', task_id: 'default', file_name: null },
-            ...{ mime_type: 'text/plain', bytes: 1, pages: 1, sha256: 'a', source: 'extract' },
+            document_id,
+            tenant_id: TENANT,
+            project_id: 'default',
+            task_id: 'default',
+            file_name: null,
+            mime_type: 'text/plain',
+            bytes: 1,
+            pages: 1,
+            sha256: 'a',
+            source: 'extract',
             created_at: meta.now,
           },
         },

@@ -101,16 +101,31 @@ describe('prices that change while work is done', () => {
   it('are those of the first hold, where accepted work of an earlier release lost it', async () => {
     const on = process();
     const work: WorkToBill = {
-      ...{ operation: 'extract', operation_id: 'ext_1', tenant_id: TENANT, mode: 'standard', pages: 60 },
-      ...{ project_id: 'default', task_id: 'default' },
-      ...{ billing_type: 'full_service', caller: { key_id: 'key_1', role: 'tenant' }, correlation_id: 'c' },
+      operation: 'extract',
+      operation_id: 'ext_1',
+      tenant_id: TENANT,
+      mode: 'standard',
+      pages: 60,
+      project_id: 'default',
+      task_id: 'default',
+      billing_type: 'full_service',
+      caller: { key_id: 'key_1', role: 'tenant' },
+      correlation_id: 'c',
     };
     const { terms } = await on.billingConfig();
     const held = {
-      ...{ tenant_id: TENANT, hold_id: 'hold_1', operation_id: 'ext_1', operation: 'extract' as const },
-      ...{ category: 'extraction' as const, extraction_mode: 'standard' as const, pages: 60 },
-      ...{ billing_type: 'full_service' as const, credits_per_page: asCredits(40), expires_at: NO_END },
-      ...{ billing_config_version: 1, free_pages_allowance: terms.free_pages },
+      tenant_id: TENANT,
+      hold_id: 'hold_1',
+      operation_id: 'ext_1',
+      operation: 'extract' as const,
+      category: 'extraction' as const,
+      extraction_mode: 'standard' as const,
+      pages: 60,
+      billing_type: 'full_service' as const,
+      credits_per_page: asCredits(40),
+      expires_at: NO_END,
+      billing_config_version: 1,
+      free_pages_allowance: terms.free_pages,
     };
     await on.accounts.execute({ type: 'HoldCredits', data: held, meta: metaOf() });
     const given = { tenant_id: TENANT, hold_id: 'hold_1', reason: 'cancelled' as const };
@@ -127,9 +142,16 @@ describe('prices that change while work is done', () => {
   it('are no other ones where a worker places the hold of work again that was just cancelled', async () => {
     const on = process();
     const work: WorkToBill = {
-      ...{ operation: 'extract', operation_id: 'ext_1', tenant_id: TENANT, mode: 'standard', pages: 60 },
-      ...{ project_id: 'default', task_id: 'default' },
-      ...{ billing_type: 'full_service', caller: { key_id: 'key_1', role: 'tenant' }, correlation_id: 'c' },
+      operation: 'extract',
+      operation_id: 'ext_1',
+      tenant_id: TENANT,
+      mode: 'standard',
+      pages: 60,
+      project_id: 'default',
+      task_id: 'default',
+      billing_type: 'full_service',
+      caller: { key_id: 'key_1', role: 'tenant' },
+      correlation_id: 'c',
       fingerprint: 'print',
     };
     await placeHold(on, work, { hold_id: 'hold_1', expires_at: NO_END });

@@ -37,10 +37,7 @@ const forgetful = {
   ...account,
   evolve: (state: AccountState, event: AccountEvent): AccountState => {
     const { sales, saleKeys, refunds, reversals, adjustments, charges, recalled } = NEW_ACCOUNT;
-    return {
-      ...evolve(state, event),
-      ...{ sales, saleKeys, refunds, reversals, adjustments, charges, recalled },
-    };
+    return { ...evolve(state, event), sales, saleKeys, refunds, reversals, adjustments, charges, recalled };
   },
 };
 
@@ -80,7 +77,13 @@ const fewNames: fc.Arbitrary<readonly AccountCommand[]> = fc.array(
 );
 
 const figures = ({ balance, held, purchased, adjusted, used, plan, history }: AccountState) => ({
-  ...{ balance, held, purchased, adjusted, used, plan, events: history.events },
+  balance,
+  held,
+  purchased,
+  adjusted,
+  used,
+  plan,
+  events: history.events,
 });
 
 /** Sales, refunds, adjustments and charges, so many of each, as events of one account. */
@@ -104,22 +107,34 @@ function* manyOfEach(count: number): Generator<AccountEvent> {
     yield {
       type: 'CreditsRefunded',
       data: {
-        ...{
-          refund_id: `rfd_${String(n)}`,
-          grant_id,
-          provider: 'stripe',
-          provider_txn_id: `back-${String(n)}`,
-        },
-        ...{ credits: asCredits(1), currency: 'USD', gross_amount_minor: 1, vat_amount_minor: 0 },
-        ...{ provider_fee_minor: 0, fingerprint: 'f', reason: null, occurred_at: NOW, ...at },
+        refund_id: `rfd_${String(n)}`,
+        grant_id,
+        provider: 'stripe',
+        provider_txn_id: `back-${String(n)}`,
+        credits: asCredits(1),
+        currency: 'USD',
+        gross_amount_minor: 1,
+        vat_amount_minor: 0,
+        provider_fee_minor: 0,
+        fingerprint: 'f',
+        reason: null,
+        occurred_at: NOW,
+        ...at,
       },
     };
     yield { type: 'CreditsAdjusted', data: { ...adjusted, idempotency_key: `gift-${String(n)}`, ...at } };
     yield {
       type: 'CreditsBurned',
       data: {
-        ...{ ...charged, operation_id: '', hold_id: null, extraction_mode: null, pages: 0, free_pages: 0 },
-        ...{ idempotency_key: `charge-${String(n)}`, credits_per_page: asCredits(0), ...at },
+        ...charged,
+        operation_id: '',
+        hold_id: null,
+        extraction_mode: null,
+        pages: 0,
+        free_pages: 0,
+        idempotency_key: `charge-${String(n)}`,
+        credits_per_page: asCredits(0),
+        ...at,
       },
     };
   }

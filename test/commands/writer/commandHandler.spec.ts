@@ -58,7 +58,10 @@ describe('command handler', () => {
     const store = memoryEventStore();
     const now = performance.now.bind(performance);
     const handle = commandHandler({
-      ...{ decider: payment, codec: paymentCodec, store, tenantOf: () => null },
+      decider: payment,
+      codec: paymentCodec,
+      store,
+      tenantOf: () => null,
       mayAppend: () => {
         Object.defineProperty(performance, 'now', { value: () => now() + 600_000, configurable: true });
         return Promise.resolve(true);

@@ -33,8 +33,13 @@ const objectIn = (text: string) => JSON.parse(text) as JsonObject;
 /** The events as a log gives them that stored their text. */
 const readBack = (events: ReturnType<typeof encoded>) =>
   events.map(({ id, type, text }, at) => ({
-    ...{ id, type, stream: 'account-t', revision: BigInt(at), position: BigInt(at) },
-    ...{ data: objectIn(text?.data ?? ''), metadata: objectIn(text?.metadata ?? '') },
+    id,
+    type,
+    stream: 'account-t',
+    revision: BigInt(at),
+    position: BigInt(at),
+    data: objectIn(text?.data ?? ''),
+    metadata: objectIn(text?.metadata ?? ''),
   }));
 
 describe('encoding events', () => {
@@ -53,7 +58,9 @@ describe('encoding events', () => {
     expect(events.map(({ text }) => text === undefined)).to.deep.equal([false, true]);
     const recorded = events.map((event, at) => ({
       ...event,
-      ...{ stream: 'account-t', revision: BigInt(at), position: 0n },
+      stream: 'account-t',
+      revision: BigInt(at),
+      position: 0n,
     }));
     expect(verifyChain(recorded)).to.equal(null);
   });
@@ -65,9 +72,11 @@ describe('encoding events', () => {
       const events = encoded([opened, adjusted('x')], { ...metaOf(), correlation_id, traceparent });
       const recorded = events.map((event, at) => ({
         ...event,
-        ...{ data: event.text === undefined ? event.data : objectIn(event.text.data) },
-        ...{ metadata: event.text === undefined ? event.metadata : objectIn(event.text.metadata) },
-        ...{ stream: 'account-t', revision: BigInt(at), position: 0n },
+        data: event.text === undefined ? event.data : objectIn(event.text.data),
+        metadata: event.text === undefined ? event.metadata : objectIn(event.text.metadata),
+        stream: 'account-t',
+        revision: BigInt(at),
+        position: 0n,
       }));
       expect(verifyChain(recorded)).to.equal(null);
       expect(recorded[0]?.metadata['correlation_id']).to.equal(correlation_id);

@@ -22,7 +22,9 @@ for (const { name: log, open } of LOGS)
 
     const take = async (name: string, request: Partial<PlaceRequest> = {}): Promise<string> => {
       const meta: CommandMeta = {
-        ...{ now: NOW, correlation_id: 'r', command_id: randomUUID() },
+        now: NOW,
+        correlation_id: 'r',
+        command_id: randomUUID(),
         actor: { key_id: 'key_1', role: 'admin' },
       };
       const isOver = (holder: string): Promise<boolean> => {

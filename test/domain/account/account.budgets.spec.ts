@@ -30,15 +30,26 @@ const [TODAY, TOMORROW] = ['2026-01-31T00:00:00.000Z', '2026-02-01T00:00:00.000Z
 /** Work of so many credits that has no free pages. */
 const work = (credits: number, over: Parameters<typeof hold>[1] = {}) =>
   hold(credits, {
-    ...{ hold_id: 'h1', credits_per_page: asCredits(1), free_pages_allowance: 0 },
-    ...{ project_id: 'claims', task_id: 'letters', api_key_id: 'key_1', tags: { team: 'a' }, ...over },
+    hold_id: 'h1',
+    credits_per_page: asCredits(1),
+    free_pages_allowance: 0,
+    project_id: 'claims',
+    task_id: 'letters',
+    api_key_id: 'key_1',
+    tags: { team: 'a' },
+    ...over,
   });
 const done = (credits: number, hold_id = 'h1') =>
   settle(credits, { hold_id, project_id: 'claims', task_id: 'letters', api_key_id: 'key_1' });
 const reached = (over: object = {}) => ({
-  ...{ code: 'budget_reached', budget_id: 'bgt_1', limit_credits: asCredits(100) },
-  ...{ used_credits: asCredits(0), held_credits: asCredits(0), required_credits: asCredits(101) },
-  ...{ resets_at: TOMORROW, ...over },
+  code: 'budget_reached',
+  budget_id: 'bgt_1',
+  limit_credits: asCredits(100),
+  used_credits: asCredits(0),
+  held_credits: asCredits(0),
+  required_credits: asCredits(101),
+  resets_at: TOMORROW,
+  ...over,
 });
 
 describe('a budget', () => {
@@ -48,9 +59,17 @@ describe('a budget', () => {
       .then([
         'BudgetReached',
         {
-          ...{ budget_id: 'bgt_1', period_start: TODAY, resets_at: TOMORROW, limit_credits: 100 },
-          ...{ used_credits: 20, held_credits: 50, required_credits: 31 },
-          ...{ operation_id: 'ext_h3', project_id: 'claims', api_key_id: 'key_1', refused_at: NOW },
+          budget_id: 'bgt_1',
+          period_start: TODAY,
+          resets_at: TOMORROW,
+          limit_credits: 100,
+          used_credits: 20,
+          held_credits: 50,
+          required_credits: 31,
+          operation_id: 'ext_h3',
+          project_id: 'claims',
+          api_key_id: 'key_1',
+          refused_at: NOW,
         },
       ]);
   });
@@ -158,7 +177,10 @@ describe('budgets of keys, projects, tasks and tags', () => {
       tags: undefined,
     });
     const made = after(account, [
-      ...[RICH, work(30, { hold_id: 'h0' }), old, budget()],
+      RICH,
+      work(30, { hold_id: 'h0' }),
+      old,
+      budget(),
       budget({ budget_id: 'bgt_2', scope: { project_id: 'claims' } }),
     ]);
     expect(budgetIn(made.budgets, 'bgt_1')?.held).to.equal(90);

@@ -28,13 +28,13 @@ describe('a dispute', () => {
       .then([
         'CreditsRefunded',
         {
-          ...{
-            refund_id: 'dsp_dp_1',
-            grant_id: 'grt_stripe_pay_1',
-            credits: 1_000,
-            gross_amount_minor: 1_190,
-          },
-          ...{ vat_amount_minor: 190, provider_fee_minor: 0, balance_after: 0 },
+          refund_id: 'dsp_dp_1',
+          grant_id: 'grt_stripe_pay_1',
+          credits: 1_000,
+          gross_amount_minor: 1_190,
+          vat_amount_minor: 190,
+          provider_fee_minor: 0,
+          balance_after: 0,
           dispute: { status: 'opened', fee_minor: 1_500 },
         },
       ]);
@@ -78,7 +78,10 @@ describe('a dispute', () => {
         ['DisputeChanged', { status: 'won', previous_status: 'opened', fee_minor: 0 }],
       );
     expect(leftOf(sell(), dispute(), tellDispute('won'))).to.deep.equal({
-      ...{ credits: 1_000, gross: 1_190, vat: 190, fee: 45 },
+      credits: 1_000,
+      gross: 1_190,
+      vat: 190,
+      fee: 45,
     });
     const again = refund({ gross_amount_minor: 1_190 });
     given(sell(), dispute(), tellDispute('won'))

@@ -19,9 +19,15 @@ describe('reversing a refund', () => {
       .then([
         'RefundReversed',
         {
-          ...{ refund_id: 'rfd_ref_1', grant_id: 'grt_stripe_pay_1', credits: 1_000, currency: 'EUR' },
-          ...{ gross_amount_minor: 1_190, vat_amount_minor: 190, provider_fee_minor: 45 },
-          ...{ reason: 'dispute won', balance_after: 1_000 },
+          refund_id: 'rfd_ref_1',
+          grant_id: 'grt_stripe_pay_1',
+          credits: 1_000,
+          currency: 'EUR',
+          gross_amount_minor: 1_190,
+          vat_amount_minor: 190,
+          provider_fee_minor: 45,
+          reason: 'dispute won',
+          balance_after: 1_000,
         },
       ]);
     expect(leftOf(sell(), all, reverse())).to.deep.equal({ credits: 1_000, gross: 1_190, vat: 190, fee: 45 });
@@ -70,7 +76,8 @@ describe('reversing a refund', () => {
 
   it('refuses more than the refund took, or what was reversed before', () => {
     const left = (credits: number, reversible_amount_minor: number) => ({
-      ...{ code: 'reversal_exceeds_refund' as const, reversible_credits: asCredits(credits) },
+      code: 'reversal_exceeds_refund' as const,
+      reversible_credits: asCredits(credits),
       reversible_amount_minor,
     });
     const half = refund({ gross_amount_minor: 595 });

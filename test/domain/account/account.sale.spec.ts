@@ -133,8 +133,14 @@ describe('selling credits', () => {
         .then([
           'SaleRateBooked',
           {
-            ...{ grant_id: 'grt_stripe_pay_1', ...rate, previous_rate: null, previous_rate_date: null },
-            ...{ price_per_1000_credits: '10', sale_occurred_at: NOW, reason: null, created_at: NOW },
+            grant_id: 'grt_stripe_pay_1',
+            ...rate,
+            previous_rate: null,
+            previous_rate_date: null,
+            price_per_1000_credits: '10',
+            sale_occurred_at: NOW,
+            reason: null,
+            created_at: NOW,
           },
         ]);
       given(unpriced, bookRate(rate))

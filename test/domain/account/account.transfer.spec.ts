@@ -58,7 +58,8 @@ describe('credits sent to another tenant', () => {
     given(sell(), send(400))
       .when(all)
       .thenRejected({
-        ...{ code: 'insufficient_balance', available_credits: asCredits(600) },
+        code: 'insufficient_balance',
+        available_credits: asCredits(600),
         max_refundable_credits: asCredits(600),
       });
     given(sell(), send(400), receive(400, 'trf_back'))

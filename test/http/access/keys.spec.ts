@@ -189,7 +189,10 @@ describe('the authenticator', () => {
     let [passedMs, answer] = [0, (_: KeyRecord | undefined): void => undefined];
     const keys = authenticator({
       lookup: () => new Promise((resolve) => (answer = resolve)),
-      ...{ isWellFormed: () => true, adminKey: undefined, nowMs: () => 0, monotonicMs: () => passedMs },
+      isWellFormed: () => true,
+      adminKey: undefined,
+      nowMs: () => 0,
+      monotonicMs: () => passedMs,
     });
     const first = keys.authenticate('quire_a');
     passedMs += 59_000;

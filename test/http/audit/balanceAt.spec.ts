@@ -20,9 +20,17 @@ describe('a balance as of any moment', () => {
     for (const credits of [1_000, 2_000]) expect((await api.sell(tenant, credits)).status).to.equal(200);
     const now = await balanceAt(tenant);
     expect(now.figures).to.deep.equal({
-      ...{ tenant_id: tenant, plan: 'paid', balance_credits: 3_000, held_credits: 0 },
-      ...{ available_credits: 3_000, total_credits_purchased: 3_000, total_credits_used: 0 },
-      ...{ total_credits_adjusted: 0, free_pages_used: 0, free_pages_held: 0, open_holds: 0 },
+      tenant_id: tenant,
+      plan: 'paid',
+      balance_credits: 3_000,
+      held_credits: 0,
+      available_credits: 3_000,
+      total_credits_purchased: 3_000,
+      total_credits_used: 0,
+      total_credits_adjusted: 0,
+      free_pages_used: 0,
+      free_pages_held: 0,
+      open_holds: 0,
     });
     const { text } = await api.call('get', `/v1/admin/events?stream=account-${tenant}`);
     const lines = text

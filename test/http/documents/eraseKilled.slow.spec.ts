@@ -63,7 +63,10 @@ describe('erasing a tenant, the process being killed', function () {
 
   const at = (name: string) => join(folder.path, name);
   const signIn = () => ({
-    ...{ PUBLIC_URL, TRUST_PROXY: '1', OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.client_id },
+    PUBLIC_URL,
+    TRUST_PROXY: '1',
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: CLIENT.client_id,
     OIDC_CLIENT_SECRET: CLIENT.client_secret,
   });
   const start = async (): Promise<void> => {
@@ -243,7 +246,9 @@ describe('erasing a tenant, the process being killed', function () {
   /** All that is shown of a tenant, and the files that it has. */
   const shownOf = async (tenant: string, review_id: string) => {
     const lists = [
-      ...[`api-keys/${tenant}`, `billing/grants/${tenant}`, `admin/tenants/${tenant}/ledger`],
+      `api-keys/${tenant}`,
+      `billing/grants/${tenant}`,
+      `admin/tenants/${tenant}/ledger`,
       ...[
         'documents',
         'configs',
@@ -254,7 +259,8 @@ describe('erasing a tenant, the process being killed', function () {
         'reviews',
         'inference/deployments',
       ].map((list) => `${list}?tenant_id=${tenant}`),
-      ...[`evaluations/sets?tenant_id=${tenant}`, `evaluations/runs?tenant_id=${tenant}`],
+      `evaluations/sets?tenant_id=${tenant}`,
+      `evaluations/runs?tenant_id=${tenant}`,
     ];
     const shown: string[] = [];
     for (const list of lists) shown.push((await ok('get', `/v1/${list}`)).text);

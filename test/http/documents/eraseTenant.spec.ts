@@ -93,8 +93,12 @@ describe('erasing a tenant', () => {
   /** What lists show of the words. */
   const shownOf = async (tenant: string, planted: ReadonlyMap<string, string>) => {
     const lists = [
-      ...[`api-keys/${tenant}`, `billing/grants/${tenant}`, `admin/tenants/${tenant}/ledger`],
-      ...[`documents?tenant_id=${tenant}`, `configs?tenant_id=${tenant}`, `webhooks?tenant_id=${tenant}`],
+      `api-keys/${tenant}`,
+      `billing/grants/${tenant}`,
+      `admin/tenants/${tenant}/ledger`,
+      `documents?tenant_id=${tenant}`,
+      `configs?tenant_id=${tenant}`,
+      `webhooks?tenant_id=${tenant}`,
       `training/jobs?tenant_id=${tenant}`,
     ];
     let text = '';
@@ -103,10 +107,21 @@ describe('erasing a tenant', () => {
     return [...new Set(namedIn(planted, text))];
   };
   const SHOWN = [
-    ...['key name', 'invoice_ref', 'refund', 'reason of an adjustment', 'config name', 'job name'],
-    ...['description of a schema', 'description of a field', 'webhook description', 'webhook url'],
-    ...['extract: file name', 'operation that ends: file name', 'upload: file name'],
-    ...['first example: file name', 'second example: file name'],
+    'key name',
+    'invoice_ref',
+    'refund',
+    'reason of an adjustment',
+    'config name',
+    'job name',
+    'description of a schema',
+    'description of a field',
+    'webhook description',
+    'webhook url',
+    'extract: file name',
+    'operation that ends: file name',
+    'upload: file name',
+    'first example: file name',
+    'second example: file name',
   ];
 
   it('leaves nothing of what its people wrote and sent, and all of its money', async () => {

@@ -149,7 +149,12 @@ describe('what a request asks of a document', () => {
     const markdown = `## Title\n\nText\n\n${[...rows, '</table>'].join('\n')}\n`;
     expect(reply.body['markdown'], reply.text).to.equal(markdown);
     const cell = (text: string, [row, column]: readonly [number, number], column_span = 1) => ({
-      ...{ text, row, column, row_span: 1, column_span, bbox: null },
+      text,
+      row,
+      column,
+      row_span: 1,
+      column_span,
+      bbox: null,
     });
     expect(reply.body['pages']).to.deep.equal([
       {
@@ -159,7 +164,11 @@ describe('what a request asks of a document', () => {
           { type: 'heading', bbox: null, text: 'Title', level: 2 },
           { type: 'paragraph', bbox: null, text: 'Text' },
           {
-            ...{ type: 'table', bbox: null, rows: 2, columns: 2, header_rows: 1 },
+            type: 'table',
+            bbox: null,
+            rows: 2,
+            columns: 2,
+            header_rows: 1,
             cells: [cell('A & B', [0, 0], 2), cell('1', [1, 0]), cell('2 < 3', [1, 1])],
           },
         ],

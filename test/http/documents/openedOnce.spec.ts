@@ -36,8 +36,11 @@ describe('a document is opened once for a request', () => {
   const post = (path: string, json: object) => api.call('post', path, { key, json });
   const canonical = async (operation: string, payload: object) =>
     post('/v1/canonical', {
-      ...{ schema_version: '1.0', operation, scope: { tenant_id: TENANT } },
-      ...{ resource: { file_uri: await uploaded() }, payload },
+      schema_version: '1.0',
+      operation,
+      scope: { tenant_id: TENANT },
+      resource: { file_uri: await uploaded() },
+      payload,
     });
   const byModel = () => {
     provider.script('sk-own', { do: 'answer', with: { total: 1 } });

@@ -46,21 +46,27 @@ export const plantIn = async (api: TestApi, tenant: string) => {
   const txn = randomUUID();
   await ok('post', '/v1/billing/credits', {
     json: {
-      ...{ tenant_id: tenant, provider: 'stripe', provider_txn_id: txn, credits: 40_000, currency: 'USD' },
-      ...{ gross_amount_minor: 5_900, vat_amount_minor: 1_900, provider_fee_minor: 195 },
-      ...{ invoice_ref: word('invoice_ref'), note: word('note of a sale') },
+      tenant_id: tenant,
+      provider: 'stripe',
+      provider_txn_id: txn,
+      credits: 40_000,
+      currency: 'USD',
+      gross_amount_minor: 5_900,
+      vat_amount_minor: 1_900,
+      provider_fee_minor: 195,
+      invoice_ref: word('invoice_ref'),
+      note: word('note of a sale'),
     },
   });
   await ok('post', '/v1/billing/refunds', {
     json: {
-      ...{
-        tenant_id: tenant,
-        provider: 'stripe',
-        provider_txn_id: `re-${txn}`,
-        credits: 10,
-        reason: word('refund'),
-      },
-      ...{ original_provider: 'stripe', original_provider_txn_id: txn },
+      tenant_id: tenant,
+      provider: 'stripe',
+      provider_txn_id: `re-${txn}`,
+      credits: 10,
+      reason: word('refund'),
+      original_provider: 'stripe',
+      original_provider_txn_id: txn,
     },
   });
   await ok('post', `/v1/admin/tenants/${tenant}/adjust-credits`, {

@@ -46,13 +46,18 @@ describe('how long things of a tenant are kept', () => {
     const { status, body } = await api.call('get', pathOf(tenant));
     expect(status).to.equal(200);
     expect(body).to.deep.equal({
-      ...{ tenant_id: tenant, days: INSTALLATION, own_days: null, installation_days: INSTALLATION },
-      ...{ updated_at: null, updated_by: null },
+      tenant_id: tenant,
+      days: INSTALLATION,
+      own_days: null,
+      installation_days: INSTALLATION,
+      updated_at: null,
+      updated_by: null,
     });
     const put = await set(tenant, { uploads: 7, examples: 90 });
     expect(put.status, put.text).to.equal(200);
     expect(put.body).to.deep.include({
-      ...{ days: { ...INSTALLATION, uploads: 7, examples: 90 }, installation_days: INSTALLATION },
+      days: { ...INSTALLATION, uploads: 7, examples: 90 },
+      installation_days: INSTALLATION,
       own_days: { ...NONE, uploads: 7, examples: 90 },
     });
     expect(put.body['updated_at']).to.match(/^\d{4}-/);
@@ -114,7 +119,8 @@ describe('how long things of a tenant are kept', () => {
     };
     const [read, ...learned] = [await upload(), await upload(), await upload()];
     const later = await api.call('post', '/v1/ocr/to-markdown', {
-      ...{ key, json: { tenant_id, file_uri: read.file_uri } },
+      key,
+      json: { tenant_id, file_uri: read.file_uri },
       headers: { Prefer: 'respond-async' },
     });
     expect(later.status, later.text).to.equal(202);
@@ -176,7 +182,10 @@ describe('how long things of a tenant are kept', () => {
     // Reads wait for what routes write, not for what a sweeper does.
     await until(async () => !(await brief.has()).deliveries, 50);
     expect(await brief.has()).to.deep.equal({
-      ...{ uploads: [false, false, false], result: false, examples: false, deliveries: false },
+      uploads: [false, false, false],
+      result: false,
+      examples: false,
+      deliveries: false,
     });
     expect(await other.has()).to.deep.equal(all);
     expect(await results()).to.equal(1);

@@ -300,7 +300,9 @@ describe('processes that share an event log, without a secret to encrypt with', 
 
   it('takes work for later that has nothing to seal', async () => {
     const { status, text } = await api.call('post', '/v1/extract', {
-      ...{ key, form: formOf({ schema: INVOICE_SCHEMA }, INVOICE), ...later },
+      key,
+      form: formOf({ schema: INVOICE_SCHEMA }, INVOICE),
+      ...later,
     });
     expect(status, text).to.equal(202);
   });

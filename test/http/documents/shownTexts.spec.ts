@@ -21,12 +21,13 @@ describe('what people wrote, in answers', () => {
   before(async () => {
     provider = await startProvider(`${PUBLIC_URL}/v1/session/oidc/callback`);
     api = await startApi({
-      ...{ PUBLIC_URL, TRUST_PROXY: '1', OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.client_id },
-      ...{
-        OIDC_CLIENT_SECRET: CLIENT.client_secret,
-        WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true',
-        LOG_LEVEL: 'debug',
-      },
+      PUBLIC_URL,
+      TRUST_PROXY: '1',
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: CLIENT.client_id,
+      OIDC_CLIENT_SECRET: CLIENT.client_secret,
+      WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true',
+      LOG_LEVEL: 'debug',
     });
     api.faults.onLog = (line) => lines.push(line);
   });
@@ -128,13 +129,13 @@ describe('what people wrote, in answers', () => {
     const decision = { result: { iban: 'DE02120300000000202051' }, generation: 1 };
     await done(member, `/v1/reviews/${review_id}/decision`, decision);
     await done(member, '/v1/inference/deployments', {
-      ...{ tenant_id: tenant, project_id: 'q', artifact_id },
+      tenant_id: tenant,
+      project_id: 'q',
+      artifact_id,
       artifact_uri: `quire://artifacts/${artifact_id}`,
     });
     await done(operator, '/v1/api-keys', { tenant_id: tenant, name: 'of Olga' });
-    await done(operator, `/v1/admin/tenants/${tenant}/adjust-credits`, {
-      ...{ credits: 5, reason: 'by Olga' },
-    });
+    await done(operator, `/v1/admin/tenants/${tenant}/adjust-credits`, { credits: 5, reason: 'by Olga' });
     await api.deps.reads.settleAll();
 
     const before = await everyAnswer(tenant);

@@ -98,8 +98,11 @@ describe('documents that are fetched from a source_url', () => {
     expect(byJson.status, byJson.text).to.equal(200);
     expect(byJson.body).to.have.nested.property('meta.file_name', 'other.txt');
     const envelope = {
-      ...{ schema_version: '1.0', operation: 'inference.extract', scope: { tenant_id: 't' } },
-      ...{ resource: { source_url }, payload: { schema: JSON.parse(INVOICE_SCHEMA) as object } },
+      schema_version: '1.0',
+      operation: 'inference.extract',
+      scope: { tenant_id: 't' },
+      resource: { source_url },
+      payload: { schema: JSON.parse(INVOICE_SCHEMA) as object },
     };
     const canonical = await api.call('post', '/v1/canonical', { json: envelope });
     expect(canonical.status, canonical.text).to.equal(200);
@@ -227,9 +230,17 @@ describe('documents that are fetched from a source_url', () => {
     try {
       const before = host.asked.length;
       for (const source_url of [
-        ...[host.at('/a%20file.txt'), `https://127.0.0.1:${String(host.port)}/x`, 'https://[::1]/x'],
-        ...['https://169.254.169.254/latest/meta-data', 'https://localhost/x', 'https://2130706433/x'],
-        ...['https://10.0.0.1/x', 'ftp://example.com/x', 'file:///etc/passwd', 'https://u:p@8.8.8.8/x', 'x'],
+        host.at('/a%20file.txt'),
+        `https://127.0.0.1:${String(host.port)}/x`,
+        'https://[::1]/x',
+        'https://169.254.169.254/latest/meta-data',
+        'https://localhost/x',
+        'https://2130706433/x',
+        'https://10.0.0.1/x',
+        'ftp://example.com/x',
+        'file:///etc/passwd',
+        'https://u:p@8.8.8.8/x',
+        'x',
       ]) {
         const made = form({ tenant_id: 't', source_url });
         const reply = await guarded.call('post', '/v1/to-markdown', { form: made });

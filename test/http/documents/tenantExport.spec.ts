@@ -68,7 +68,9 @@ describe('the export of a tenant', () => {
     for (const { file_uri } of documents) {
       const json = { tenant_id, file_uri };
       const converted = await api.call('post', '/v1/ocr/to-markdown', {
-        ...{ key, json, headers: { 'Idempotency-Key': randomUUID() } },
+        key,
+        json,
+        headers: { 'Idempotency-Key': randomUUID() },
       });
       expect(converted.status, converted.text).to.equal(200);
     }
@@ -98,8 +100,13 @@ describe('the export of a tenant', () => {
     await workerOver(api).drain();
     // Whoever reports costs may name any document.
     const cost = {
-      ...{ tenant_id: mine.tenant_id, job_id: 'job_1', operation: 'extraction', provider: 'openai' },
-      ...{ model_name: 'gpt-5-mini', input_tokens: 1, output_tokens: 1 },
+      tenant_id: mine.tenant_id,
+      job_id: 'job_1',
+      operation: 'extraction',
+      provider: 'openai',
+      model_name: 'gpt-5-mini',
+      input_tokens: 1,
+      output_tokens: 1,
       document_id: other.documents[0]!.document_id,
     };
     const logged = await api.call('post', '/v1/internal/llm-cost', { json: cost });

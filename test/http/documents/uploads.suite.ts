@@ -81,7 +81,13 @@ export const uploadsSuite = (
     it('says what the interface says', async () => {
       const { body } = await presign({ kind: 'dataset', project_id: 'p' });
       expect(body).to.have.all.keys(
-        ...['upload_url', 'method', 'headers', 'file_uri', 'document_id', 'dataset_id', 'expires_at'],
+        'upload_url',
+        'method',
+        'headers',
+        'file_uri',
+        'document_id',
+        'dataset_id',
+        'expires_at',
       );
       expect(body['method']).to.equal('PUT');
       expect(body['headers']).to.deep.equal({ 'Content-Type': 'text/plain' });
@@ -228,7 +234,9 @@ export const uploadsSuite = (
       if (file.kind !== 'ok') throw new Error(file.code);
       const { document } = file;
       const converted = await api.deps.convert({
-        ...{ tenant_id: tenant, project_id: document.project_id, task_id: document.task_id },
+        tenant_id: tenant,
+        project_id: document.project_id,
+        task_id: document.task_id,
         caller: { key_id: 'key_1', role: 'service' },
         correlation_id: 'req-1',
         idempotency: null,

@@ -62,8 +62,12 @@ describe('texts of old events', function () {
   const makeOld = async (): Promise<void> => {
     const provider = await startProvider(`${PUBLIC_URL}/v1/session/oidc/callback`);
     const old = await startApi({
-      ...{ ...ENV, PUBLIC_URL, TRUST_PROXY: '1', OIDC_ISSUER: provider.issuer },
-      ...{ OIDC_CLIENT_ID: CLIENT.client_id, OIDC_CLIENT_SECRET: CLIENT.client_secret },
+      ...ENV,
+      PUBLIC_URL,
+      TRUST_PROXY: '1',
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: CLIENT.client_id,
+      OIDC_CLIENT_SECRET: CLIENT.client_secret,
     });
     try {
       for (const tenant of [LEAVES, STAYS, GONE]) {
@@ -133,7 +137,9 @@ describe('texts of old events', function () {
   /** All that is shown of a tenant; what changes with time is left out. */
   const shownOf = async (tenant: string): Promise<readonly string[]> => {
     const lists = [
-      ...[`api-keys/${tenant}`, `billing/grants/${tenant}`, `admin/tenants/${tenant}/ledger?limit=100`],
+      `api-keys/${tenant}`,
+      `billing/grants/${tenant}`,
+      `admin/tenants/${tenant}/ledger?limit=100`,
       ...['documents', 'configs', 'webhooks', 'training/jobs', 'operations', 'batches', 'reviews'].map(
         (list) => `${list}?tenant_id=${tenant}`,
       ),

@@ -71,8 +71,21 @@ const measuringTenant = async (api: TestApi, credits = 10_000) => {
   const fileAt = async (path: string) => (await call('get', `${path}/file`)).text;
   const balance = async () => (await call('get', `/v1/billing/balance/${tenant_id}`)).body;
   return {
-    ...{ tenant_id, key, call, presign, uploaded, example, createSet, setOf },
-    ...{ run, accepted, read, ended, measured, balance, fileAt },
+    tenant_id,
+    key,
+    call,
+    presign,
+    uploaded,
+    example,
+    createSet,
+    setOf,
+    run,
+    accepted,
+    read,
+    ended,
+    measured,
+    balance,
+    fileAt,
   };
 };
 type Tenant = Awaited<ReturnType<typeof measuringTenant>>;
@@ -341,7 +354,8 @@ describe('runs of a set', () => {
     expect(spent).to.equal(run['credits_used']);
     expect(spent).to.be.above(0);
     const batch = await tenant.call('post', '/v1/batches', {
-      ...{ headers, json: { file_uris: ['quire://uploads/doc_x'], schema: SCHEMA } },
+      headers,
+      json: { file_uris: ['quire://uploads/doc_x'], schema: SCHEMA },
     });
     expect(batch.body['batch_id'], batch.text).not.to.equal(run['batch_id']);
   });

@@ -163,7 +163,10 @@ const batchOf = async (walk: Walk, file_uris: readonly string[]): Promise<void> 
 
 const lookAtResults = async (walk: Walk, api: TestApi): Promise<void> => {
   const operation_id = await walk.accepted({
-    ...{ tenant_id: TENANT, schema: INVOICE_SCHEMA, mode: 'fast', review: '{"below": 1}' },
+    tenant_id: TENANT,
+    schema: INVOICE_SCHEMA,
+    mode: 'fast',
+    review: '{"below": 1}',
   });
   await until(async () => {
     await api.operations.drain();
@@ -315,16 +318,25 @@ const administer = async (walk: Walk): Promise<void> => {
   });
   await walk.call('recordDispute', {
     json: {
-      ...{ provider: 'stripe', provider_txn_id: 'dp_3QK9', original_provider_txn_id: 'pi_3QK9' },
-      ...{ status: 'opened', gross_amount_minor: 100, fee_minor: 1_500 },
+      provider: 'stripe',
+      provider_txn_id: 'dp_3QK9',
+      original_provider_txn_id: 'pi_3QK9',
+      status: 'opened',
+      gross_amount_minor: 100,
+      fee_minor: 1_500,
     },
   });
   await walk.call('getPayment', { path: { provider: 'stripe', provider_txn_id: 'pi_3QK9' } });
   await walk.call('setTopUp', {
     ...tenant,
     json: {
-      ...{ active: true, threshold_credits: 2_000, credits: 10_000, currency: 'USD' },
-      ...{ monthly_credits_max: 50_000, payer: 'cus_3QK9', payment_method: 'pm_3QK9' },
+      active: true,
+      threshold_credits: 2_000,
+      credits: 10_000,
+      currency: 'USD',
+      monthly_credits_max: 50_000,
+      payer: 'cus_3QK9',
+      payment_method: 'pm_3QK9',
     },
   });
   await walk.call('getTopUp', tenant);
@@ -337,8 +349,13 @@ const administer = async (walk: Walk): Promise<void> => {
   await walk.call('setPlan', { ...tenant, json: { plan: 'paid', reason: 'bought credits' } });
   const budget = await walk.call('createBudget', {
     json: {
-      ...{ tenant_id: TENANT, name: 'Team claims', scope: { tag: { name: 'team', value: 'claims' } } },
-      ...{ period: 'month', time_zone: 'Europe/Berlin', limit_credits: 50_000, alert_at: [0.5, 0.8, 1] },
+      tenant_id: TENANT,
+      name: 'Team claims',
+      scope: { tag: { name: 'team', value: 'claims' } },
+      period: 'month',
+      time_zone: 'Europe/Berlin',
+      limit_credits: 50_000,
+      alert_at: [0.5, 0.8, 1],
     },
   });
   const budgetPath = { path: { tenant_id: TENANT, budget_id: String(budget.body['budget_id']) } };

@@ -127,7 +127,11 @@ describe('the books of all tenants', () => {
     expect(weeks.items[0]!['key']).to.match(/^\d{4}-W\d{2}$/);
     const own = (await statsOf('group_by=tenant_id')).items.find(({ key }) => key === tenant);
     expect(own).to.deep.equal({
-      ...{ key: tenant, operations: 2, pages: 1, free_pages: 1, credits: 5_000 },
+      key: tenant,
+      operations: 2,
+      pages: 1,
+      free_pages: 1,
+      credits: 5_000,
       list_value_usd: '5.00',
     });
   });

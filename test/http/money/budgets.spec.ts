@@ -55,12 +55,21 @@ describe('/v1/billing/budgets', () => {
     expect(refused.status).to.equal(403);
     const [shown] = await list(tenant);
     expect(refused.body).to.include({
-      ...{ code: 'budget_reached', budget_id, limit_credits: 12_000, used_credits: 10_000, held_credits: 0 },
-      ...{ required_credits: 5_000, resets_at: shown?.['resets_at'] },
+      code: 'budget_reached',
+      budget_id,
+      limit_credits: 12_000,
+      used_credits: 10_000,
+      held_credits: 0,
+      required_credits: 5_000,
+      resets_at: shown?.['resets_at'],
     });
     expect(shown).to.deep.include({
-      ...{ budget_id, name: 'Claims', used_credits: 10_000, left_credits: 2_000 },
-      ...{ alerted: [0.8], parent: null },
+      budget_id,
+      name: 'Claims',
+      used_credits: 10_000,
+      left_credits: 2_000,
+      alerted: [0.8],
+      parent: null,
     });
     const { body } = await api.call('get', `/v1/billing/balance/${tenant}`);
     expect(body).to.include({ balance_credits: 90_000 });
@@ -71,7 +80,9 @@ describe('/v1/billing/budgets', () => {
     const id = await made(tenant, { limit_credits: 4_999 });
     expect((await use(tenant)).code).to.equal('budget_reached');
     expect((await change(`${tenant}/${id}`, { limit_credits: 5_000, name: 'More' })).body).to.include({
-      ...{ limit_credits: 5_000, name: 'More', used_credits: 0 },
+      limit_credits: 5_000,
+      name: 'More',
+      used_credits: 0,
     });
     expect((await use(tenant)).status).to.equal(200);
     expect((await use(tenant)).code).to.equal('budget_reached');
@@ -93,11 +104,13 @@ describe('/v1/billing/budgets', () => {
     expect((await use(tenant, key)).body).to.include({ code: 'budget_reached', budget_id: own });
     const shown = await list(tenant, key);
     expect(shown.find(({ budget_id }) => budget_id === own)).to.deep.include({
-      ...{ used_credits: 5_000, parent: { budget_id: parent, limit_credits: 20_000 } },
+      used_credits: 5_000,
+      parent: { budget_id: parent, limit_credits: 20_000 },
     });
     // Its owner may raise it so far, and do nothing else.
     expect((await change(`${tenant}/${own}`, { limit_credits: 20_001 }, key)).body).to.include({
-      ...{ code: 'budget_read_only', parent_limit_credits: 20_000 },
+      code: 'budget_read_only',
+      parent_limit_credits: 20_000,
     });
     expect((await change(`${tenant}/${parent}`, { limit_credits: 30_000 }, key)).code).to.equal(
       'budget_read_only',

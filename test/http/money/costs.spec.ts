@@ -19,16 +19,25 @@ describe('model costs over HTTP', () => {
   });
 
   const entry = (more: object = {}) => ({
-    ...{ tenant_id: tenant, job_id: `job-${tenant}`, operation: 'extract', provider: 'openai' },
-    ...{ model_name: model, input_tokens: 2_000_000, output_tokens: 1_000_000, ...more },
+    tenant_id: tenant,
+    job_id: `job-${tenant}`,
+    operation: 'extract',
+    provider: 'openai',
+    model_name: model,
+    input_tokens: 2_000_000,
+    output_tokens: 1_000_000,
+    ...more,
   });
   const log = (more: object = {}, key?: string) =>
     api.call('post', '/v1/internal/llm-cost', { json: entry(more), ...(key !== undefined && { key }) });
   const publish = (more: object = {}) =>
     api.call('post', '/v1/admin/provider-pricing', {
       json: {
-        ...{ provider: 'openai', model_name: model, input_usd_per_million_tokens: '0.15' },
-        ...{ output_usd_per_million_tokens: '0.6', ...more },
+        provider: 'openai',
+        model_name: model,
+        input_usd_per_million_tokens: '0.15',
+        output_usd_per_million_tokens: '0.6',
+        ...more,
       },
     });
   const itemsOf = async (path: string) => {
@@ -144,8 +153,13 @@ describe('model costs over HTTP', () => {
     const tasks = await itemsOf(`/v1/admin/costs/by-task?tenant_id=${tenant}`);
     expect(tasks).to.deep.equal([
       {
-        ...{ task_id: 'invoices', operations: 1, pages: 1, credits: 0, list_value_usd: '0.00' },
-        ...{ llm_cost_usd: '0.25', margin_usd: '-0.25' },
+        task_id: 'invoices',
+        operations: 1,
+        pages: 1,
+        credits: 0,
+        list_value_usd: '0.00',
+        llm_cost_usd: '0.25',
+        margin_usd: '-0.25',
       },
     ]);
     const documents = await itemsOf(`/v1/admin/costs/by-document?tenant_id=${tenant}`);

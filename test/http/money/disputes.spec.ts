@@ -31,13 +31,24 @@ describe('POST /v1/billing/disputes', () => {
     const start = new Date().toISOString();
     const opened = await disputed({ ...dispute, status: 'opened', fee_minor: 1_500 });
     expect(opened.body).to.include({
-      ...{ tenant_id, status: 'opened', credits: 5_000, gross_amount_minor: 1_000, fee_minor: 1_500 },
-      ...{ balance_credits: 0, refundable_amount_minor: 0, credited: true },
+      tenant_id,
+      status: 'opened',
+      credits: 5_000,
+      gross_amount_minor: 1_000,
+      fee_minor: 1_500,
+      balance_credits: 0,
+      refundable_amount_minor: 0,
+      credited: true,
     });
     const won = await disputed({ ...dispute, status: 'won' });
     expect(won.body).to.include({
-      ...{ dispute_id: opened.body['dispute_id'], status: 'won', fee_minor: 1_500, balance_credits: 5_000 },
-      ...{ refundable_credits: 10_000, refundable_amount_minor: 1_000, credited: true },
+      dispute_id: opened.body['dispute_id'],
+      status: 'won',
+      fee_minor: 1_500,
+      balance_credits: 5_000,
+      refundable_credits: 10_000,
+      refundable_amount_minor: 1_000,
+      credited: true,
     });
     const report = (await api.call('get', `/v1/admin/margin-report?start=${start}`)).body;
     expect(report['realized_margin']).to.include({ dispute_fees_usd: '15.000000', margin_usd: '-15.000000' });
@@ -55,12 +66,10 @@ describe('POST /v1/billing/disputes', () => {
     const path = `/v1/admin/payments?tenant_id=${tenant_id}`;
     const [row] = await rows(`${path}&kind=dispute`);
     expect(row).to.include({
-      ...{
-        kind: 'dispute',
-        credits: -10_000,
-        gross_amount_minor: -1_000,
-        provider_txn_id: dispute.provider_txn_id,
-      },
+      kind: 'dispute',
+      credits: -10_000,
+      gross_amount_minor: -1_000,
+      provider_txn_id: dispute.provider_txn_id,
       dispute_fee_minor: 0,
     });
     await disputed({ ...dispute, status: 'won', fee_minor: 2_000 });
@@ -79,7 +88,9 @@ describe('POST /v1/billing/disputes', () => {
     const again = await disputed({ ...dispute, status: 'opened', gross_amount_minor: 500 });
     expect(again.body).to.deep.equal({ ...first.body, credited: false });
     expect((await disputed({ ...dispute, status: 'lost', fee_minor: 1_500 })).body).to.include({
-      ...{ status: 'lost', fee_minor: 1_500, credited: true },
+      status: 'lost',
+      fee_minor: 1_500,
+      credited: true,
     });
     expect((await disputed({ ...dispute, status: 'opened' })).body).to.include({
       status: 'lost',
@@ -96,14 +107,18 @@ describe('POST /v1/billing/disputes', () => {
     ];
     for (const [news, member] of contradictions)
       expect((await disputed({ ...dispute, ...news })).body).to.deep.include({
-        ...{ status: 422, code: 'idempotency_key_reused', members: [member] },
+        status: 422,
+        code: 'idempotency_key_reused',
+        members: [member],
       });
   });
 
   it('refuses more than the sale, what was not sold, and what it does not know', async () => {
     const { dispute } = await sold();
     expect((await disputed({ ...dispute, status: 'opened', gross_amount_minor: 1_001 })).body).to.include({
-      ...{ status: 422, code: 'refund_exceeds_original', refundable_amount_minor: 1_000 },
+      status: 422,
+      code: 'refund_exceeds_original',
+      refundable_amount_minor: 1_000,
     });
     const unknown = { ...dispute, original_provider_txn_id: randomUUID(), status: 'opened' };
     expect((await disputed(unknown)).body).to.include({ status: 404, code: 'original_grant_not_found' });

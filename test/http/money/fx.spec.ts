@@ -52,8 +52,12 @@ describe('exchange rates over HTTP', () => {
     const at = (time = '12:00:00.000Z') => `${day}T${time}`;
     const sell = async (tenant: string, currency: string, over = {}) => {
       const json = {
-        ...{ tenant_id: tenant, provider_txn_id: randomUUID(), currency, gross_amount_minor: 1000 },
-        ...{ occurred_at: at(), ...over },
+        tenant_id: tenant,
+        provider_txn_id: randomUUID(),
+        currency,
+        gross_amount_minor: 1000,
+        occurred_at: at(),
+        ...over,
       };
       return (await api.call('post', '/v1/billing/credits', { json })).body;
     };
@@ -69,7 +73,8 @@ describe('exchange rates over HTTP', () => {
     before(async () => {
       listed = (await api.call('get', '/v1/admin/credit-prices')).body['entries'] as typeof listed;
       const entries = ['USD', 'EUR', 'GBP', 'SEK', 'NOK'].map((currency) => ({
-        ...{ currency, price_per_1000_credits: '1.00' },
+        currency,
+        price_per_1000_credits: '1.00',
       }));
       await listPrices(entries);
     });
@@ -124,7 +129,9 @@ describe('exchange rates over HTTP', () => {
       const before = Number((await report())['deferred_revenue_usd']);
       const sold = await sell('fx-wrong', 'EUR', { occurred_at });
       const refund = {
-        ...{ tenant_id: 'fx-wrong', provider_txn_id: randomUUID(), gross_amount_minor: 500 },
+        tenant_id: 'fx-wrong',
+        provider_txn_id: randomUUID(),
+        gross_amount_minor: 500,
         original_provider_txn_id: sold['provider_txn_id'],
       };
       await api.call('post', '/v1/billing/refunds', { json: refund });

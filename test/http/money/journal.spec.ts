@@ -43,12 +43,19 @@ describe('the journal and deferred revenue over HTTP', () => {
   before(async () => {
     api = await testApi();
     await post('/v1/billing/credits', {
-      ...{ tenant_id: tenant, provider: 'Stripe', provider_txn_id: tenant, gross_amount_minor: 1190 },
-      ...{ vat_amount_minor: 190, provider_fee_minor: 45 },
+      tenant_id: tenant,
+      provider: 'Stripe',
+      provider_txn_id: tenant,
+      gross_amount_minor: 1190,
+      vat_amount_minor: 190,
+      provider_fee_minor: 45,
     });
     await post('/v1/billing/refunds', {
-      ...{ tenant_id: tenant, provider: 'Stripe', provider_txn_id: `back-${tenant}` },
-      ...{ original_provider_txn_id: tenant, gross_amount_minor: 119 },
+      tenant_id: tenant,
+      provider: 'Stripe',
+      provider_txn_id: `back-${tenant}`,
+      original_provider_txn_id: tenant,
+      gross_amount_minor: 119,
     });
     await post('/v1/billing/dspy-examples-charge', { tenant_id: tenant, idempotency_key: 'one' });
     await post(`/v1/admin/tenants/${given}/adjust-credits`, { credits: 700, reason: 'welcome' });

@@ -33,8 +33,13 @@ describe('the margin report over HTTP', () => {
     const start = new Date().toISOString();
     const sale = await api.call('post', '/v1/billing/credits', {
       json: {
-        ...{ tenant_id: tenant, provider_txn_id: tenant, credits: 10_870, currency: 'EUR' },
-        ...{ gross_amount_minor: 1190, vat_amount_minor: 190, provider_fee_minor: 45 },
+        tenant_id: tenant,
+        provider_txn_id: tenant,
+        credits: 10_870,
+        currency: 'EUR',
+        gross_amount_minor: 1190,
+        vat_amount_minor: 190,
+        provider_fee_minor: 45,
       },
     });
     expect(sale.body).to.include({ fx_rate_to_usd: '1.10', fx_rate_date: today });
@@ -50,13 +55,21 @@ describe('the margin report over HTTP', () => {
     expect(report['credits_burned']).to.equal(10_870);
     expect(report['unit_margin']).to.include({ revenue_usd: '10.870000' });
     expect(report['realized_margin']).to.include({
-      ...{ gross_usd: '13.090000', vat_usd: '2.090000', provider_fees_usd: '0.495000' },
-      ...{ net_revenue_usd: '10.505000', refunds_usd: '0.000000' },
+      gross_usd: '13.090000',
+      vat_usd: '2.090000',
+      provider_fees_usd: '0.495000',
+      net_revenue_usd: '10.505000',
+      refunds_usd: '0.000000',
     });
     expect(report['gap_breakdown']).to.deep.equal({
-      ...{ fx_rate_usd: '0.130435', price_variance_usd: '-0.000435', provider_fee_usd: '-0.495000' },
-      ...{ promo_usd: '0.000000', unpriced_usd: '0.000000', refund_true_up_usd: '0.000000' },
-      ...{ dispute_fee_usd: '0.000000', rounding_usd: '0.000000' },
+      fx_rate_usd: '0.130435',
+      price_variance_usd: '-0.000435',
+      provider_fee_usd: '-0.495000',
+      promo_usd: '0.000000',
+      unpriced_usd: '0.000000',
+      refund_true_up_usd: '0.000000',
+      dispute_fee_usd: '0.000000',
+      rounding_usd: '0.000000',
     });
     expect(report['fx_effect_usd']).to.equal('-0.365000');
     expect(micro(sold['deferred_revenue_usd']) - micro(report['deferred_revenue_usd'])).to.equal(10_505_000n);
@@ -81,7 +94,9 @@ describe('the margin report over HTTP', () => {
     >[];
     const refund = await api.call('post', '/v1/billing/refunds', {
       json: {
-        ...{ tenant_id: tenant, provider: sale!['provider'], provider_txn_id: `re-${tenant}` },
+        tenant_id: tenant,
+        provider: sale!['provider'],
+        provider_txn_id: `re-${tenant}`,
         original_provider_txn_id: sale!['provider_txn_id'],
         gross_amount_minor: sale!['gross_amount_minor'],
       },
@@ -109,8 +124,11 @@ describe('the margin report over HTTP', () => {
     );
     const refund = await api.call('post', '/v1/billing/refunds', {
       json: {
-        ...{ tenant_id: tenant, provider_txn_id: `re-${tenant}`, original_provider_txn_id: tenant },
-        ...{ credits: 0, gross_amount_minor: 800 },
+        tenant_id: tenant,
+        provider_txn_id: `re-${tenant}`,
+        original_provider_txn_id: tenant,
+        credits: 0,
+        gross_amount_minor: 800,
       },
     });
     expect(refund.body).to.include({ credits: 0, balance_credits: 5_000 });

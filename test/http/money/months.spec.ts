@@ -154,14 +154,14 @@ describe('a closed month', () => {
     const log = (occurred_at: string) =>
       api.call('post', '/v1/internal/llm-cost', {
         json: {
-          ...{
-            tenant_id: 'costs',
-            job_id: randomUUID(),
-            operation: 'extract',
-            provider: 'openai',
-            model_name,
-          },
-          ...{ input_tokens: 2_000_000, output_tokens: 0, occurred_at },
+          tenant_id: 'costs',
+          job_id: randomUUID(),
+          operation: 'extract',
+          provider: 'openai',
+          model_name,
+          input_tokens: 2_000_000,
+          output_tokens: 0,
+          occurred_at,
         },
       });
     const inMonth = now();
@@ -197,9 +197,12 @@ describe('a closed month', () => {
     await use('1');
     toTheEnd();
     const handle = commandHandler<BooksKind>({
-      ...{ store: api.log, decider: books, codec: eventCodec(booksEvent), tenantOf: () => null },
+      store: api.log,
+      decider: books,
+      codec: eventCodec(booksEvent),
+      tenantOf: () => null,
     });
-    const meta = { ...{ now: now(), actor: { key_id: 'k', role: 'admin' } as const }, correlation_id: 'r' };
+    const meta = { now: now(), actor: { key_id: 'k', role: 'admin' } as const, correlation_id: 'r' };
     await handle(BOOKS_STREAM, {
       type: 'CutOffMonth',
       data: { month },
@@ -246,7 +249,10 @@ describe('a closed month', () => {
     const corrections = (await payments(open))['items'] as readonly Body[];
     expect(
       corrections.map(({ kind, gross_amount_minor, provider_fee_minor, tax_rate }) => [
-        ...[kind, gross_amount_minor, provider_fee_minor, tax_rate],
+        kind,
+        gross_amount_minor,
+        provider_fee_minor,
+        tax_rate,
       ]),
     ).to.deep.equal([
       ['correction', 1000, 0, '19'],
@@ -275,7 +281,10 @@ describe('a closed month', () => {
       post('/v1/billing/credits', { ...sale, gross_amount_minor: 1000, ...facts });
     const refund = (provider_txn_id: string) =>
       post('/v1/billing/refunds', {
-        ...{ tenant_id: 'late-vat', provider: 'stripe', provider_txn_id, gross_amount_minor: 200 },
+        tenant_id: 'late-vat',
+        provider: 'stripe',
+        provider_txn_id,
+        gross_amount_minor: 200,
         original_provider_txn_id: 'pi-late',
       });
     const receiptOf = async (id: unknown) =>

@@ -169,7 +169,9 @@ describe('a repeat of a sale', () => {
 
   it('adds what became known after the payment, and refuses what contradicts it by its members', async () => {
     const sold = {
-      ...{ tenant_id: 'sale-10', provider_txn_id: randomUUID(), credits: 10_000 },
+      tenant_id: 'sale-10',
+      provider_txn_id: randomUUID(),
+      credits: 10_000,
       gross_amount_minor: 1000,
     };
     const first = await sell(sold);

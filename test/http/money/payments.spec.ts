@@ -38,12 +38,21 @@ describe('the payments of all tenants', () => {
     ] as const)
       for (let n = 0; n < count; n += 1)
         await post('/v1/billing/credits', {
-          ...{ tenant_id, provider, provider_txn_id: `${tenant_id}-${n}`, gross_amount_minor: 1190 },
-          ...{ vat_amount_minor: 190, provider_fee_minor: 45, invoice_ref: `INV-${n}` },
+          tenant_id,
+          provider,
+          provider_txn_id: `${tenant_id}-${n}`,
+          gross_amount_minor: 1190,
+          vat_amount_minor: 190,
+          provider_fee_minor: 45,
+          invoice_ref: `INV-${n}`,
         });
     await post('/v1/billing/refunds', {
-      ...{ tenant_id: one, provider, provider_txn_id: `back-${one}` },
-      ...{ original_provider_txn_id: `${one}-0`, gross_amount_minor: 595, provider_fee_minor: 20 },
+      tenant_id: one,
+      provider,
+      provider_txn_id: `back-${one}`,
+      original_provider_txn_id: `${one}-0`,
+      gross_amount_minor: 595,
+      provider_fee_minor: 20,
     });
   });
 
@@ -58,13 +67,14 @@ describe('the payments of all tenants', () => {
     expect(items[5]).to.include({ provider_txn_id: `${one}-0`, invoice_ref: 'INV-0' });
     expect(body['by_currency']).to.deep.equal([
       {
-        ...{ currency: 'USD', payments: 6, without_amount: 0, gross_amount_minor: 5 * 1190 - 595 },
-        ...{
-          vat_amount_minor: 5 * 190 - 95,
-          provider_fee_minor: 5 * 45 - 20,
-          net_amount_minor: 5 * 1000 - 500,
-          dispute_fee_minor: 0,
-        },
+        currency: 'USD',
+        payments: 6,
+        without_amount: 0,
+        gross_amount_minor: 5 * 1190 - 595,
+        vat_amount_minor: 5 * 190 - 95,
+        provider_fee_minor: 5 * 45 - 20,
+        net_amount_minor: 5 * 1000 - 500,
+        dispute_fee_minor: 0,
       },
     ]);
   });
@@ -132,8 +142,14 @@ describe('the payments of all tenants', () => {
       Object.entries(after).map(([name, sum]) => [name, sum - beforeSales[name as keyof typeof beforeSales]]),
     );
     expect(moved).to.deep.equal({
-      ...{ sales: 5, refunds: 1, gross_amount_minor: 5 * 1190 - 595, vat_amount_minor: 5 * 190 - 95 },
-      ...{ net_amount_minor: 4500, provider_fee_minor: 205, refunds_vat_minor: 95, refunds_fee_minor: 20 },
+      sales: 5,
+      refunds: 1,
+      gross_amount_minor: 5 * 1190 - 595,
+      vat_amount_minor: 5 * 190 - 95,
+      net_amount_minor: 4500,
+      provider_fee_minor: 205,
+      refunds_vat_minor: 95,
+      refunds_fee_minor: 20,
     });
     const { body } = await api.call('get', '/v1/admin/tax-report?to=2020-01-01');
     expect(body['items']).to.deep.equal([]);
@@ -156,11 +172,18 @@ describe('the payments of all tenants', () => {
     const identity = { tenant_id, provider, provider_txn_id: tenant_id };
     const payout_id = `po-${tenant_id}`;
     await post('/v1/billing/credits', {
-      ...{ ...identity, gross_amount_minor: 1190, vat_amount_minor: 190 },
-      ...{ payout_id, tax_rate: '17', tax_country: 'LU' },
+      ...identity,
+      gross_amount_minor: 1190,
+      vat_amount_minor: 190,
+      payout_id,
+      tax_rate: '17',
+      tax_country: 'LU',
     });
     await post('/v1/billing/refunds', {
-      ...{ tenant_id, provider, provider_txn_id: `back-${tenant_id}`, original_provider_txn_id: tenant_id },
+      tenant_id,
+      provider,
+      provider_txn_id: `back-${tenant_id}`,
+      original_provider_txn_id: tenant_id,
       gross_amount_minor: 595,
     });
     const found = itemsOf(await ask(`payout_id=${payout_id}`));

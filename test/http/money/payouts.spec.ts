@@ -24,8 +24,14 @@ describe('a provider’s file beside the payments', () => {
   };
   const sell = (id: string, facts: object = {}) =>
     post('/v1/billing/credits', {
-      ...{ tenant_id, provider: 'stripe', provider_txn_id: name(id), ...mine },
-      ...{ gross_amount_minor: 1190, vat_amount_minor: 190, provider_fee_minor: 65, ...facts },
+      tenant_id,
+      provider: 'stripe',
+      provider_txn_id: name(id),
+      ...mine,
+      gross_amount_minor: 1190,
+      vat_amount_minor: 190,
+      provider_fee_minor: 65,
+      ...facts,
     });
   const sale = (id: string, money = '11.90,0.65,11.25', payout = mine.payout_id) =>
     `${name(`txn_${id}`)},${day} 10:00:00,charge,${name(`ch_${id}`)},${name(id)},usd,${money},${payout}`;
@@ -56,8 +62,11 @@ describe('a provider’s file beside the payments', () => {
     await sell('one');
     await sell('two');
     await post('/v1/billing/refunds', {
-      ...{ tenant_id, provider: 'stripe', provider_txn_id: name('re') },
-      ...{ original_provider_txn_id: name('one'), gross_amount_minor: 595 },
+      tenant_id,
+      provider: 'stripe',
+      provider_txn_id: name('re'),
+      original_provider_txn_id: name('one'),
+      gross_amount_minor: 595,
     });
   });
 
@@ -68,12 +77,21 @@ describe('a provider’s file beside the payments', () => {
       fee,
     ]);
     expect({ is_matching, matched, rows, items, mapping }).to.deep.equal({
-      ...{ is_matching: true, matched: 3, rows: 3, items: [], mapping: 'stripe' },
+      is_matching: true,
+      matched: 3,
+      rows: 3,
+      items: [],
+      mapping: 'stripe',
     });
     expect(totals).to.deep.equal([
       {
-        ...{ currency: 'USD', rows: 3, file_amount_minor: 1785, file_fee_minor: 130 },
-        ...{ payments: 3, booked_amount_minor: 1785, booked_fee_minor: 130 },
+        currency: 'USD',
+        rows: 3,
+        file_amount_minor: 1785,
+        file_fee_minor: 130,
+        payments: 3,
+        booked_amount_minor: 1785,
+        booked_fee_minor: 130,
       },
     ]);
     expect(not_compared).to.deep.equal([
@@ -144,9 +162,13 @@ describe('a provider’s file beside the payments', () => {
 
   it('is read by a mapping that is sent with it', async () => {
     const mapping = {
-      ...{ provider: 'Stripe', amounts: 'decimal', decimal_separator: ',', date_order: 'dmy' },
+      provider: 'Stripe',
+      amounts: 'decimal',
+      decimal_separator: ',',
+      date_order: 'dmy',
       columns: { type: ['Art'], row_id: 'Nr', currency: 'W', amount: 'Betrag', date: ['Tag'] },
-      ...{ names: { sale: ['Zahlung'] }, types: { kauf: 'sale' } },
+      names: { sale: ['Zahlung'] },
+      types: { kauf: 'sale' },
     };
     const file = `Nr;Tag;Art;Zahlung;W;Betrag\n1;31.12.2026;Kauf;${name('one')};USD;"11,90"\n`;
     const fields = { from: '2020-01-01', to: '2020-01-31', mapping: JSON.stringify(mapping) };
@@ -189,7 +211,10 @@ describe('a provider’s file beside the payments', () => {
 
   it('is refused where it has more rows than are compared', async () => {
     const mapping = {
-      ...{ provider: 'stripe', amounts: 'minor', names: { sale: ['n'] }, types: { kauf: 'sale' } },
+      provider: 'stripe',
+      amounts: 'minor',
+      names: { sale: ['n'] },
+      types: { kauf: 'sale' },
       columns: { type: ['t'], row_id: 'n', currency: 'c', amount: 'a', date: ['d'] },
     };
     const reply = await send(`n,t,c,a,d\n${'x\n'.repeat(100_001)}`, { mapping: JSON.stringify(mapping) });

@@ -38,8 +38,14 @@ describe('statements and receipts of a tenant', () => {
   const post = async (path: string, json: Body) => (await ok('post', path, { json })).body;
   const sell = (n: number, more: Body = {}, tenant_id = tenant) =>
     post('/v1/billing/credits', {
-      ...{ tenant_id, provider: 'stripe', provider_txn_id: `${tenant_id}-${n}`, credits: 10_000 },
-      ...{ gross_amount_minor: 1190, vat_amount_minor: 190, provider_fee_minor: 45, ...more },
+      tenant_id,
+      provider: 'stripe',
+      provider_txn_id: `${tenant_id}-${n}`,
+      credits: 10_000,
+      gross_amount_minor: 1190,
+      vat_amount_minor: 190,
+      provider_fee_minor: 45,
+      ...more,
     });
   const close = (of: string) => ok('post', `/v1/admin/books/months/${of}/close`);
   const toTheEnd = (): void =>
@@ -71,13 +77,13 @@ describe('statements and receipts of a tenant', () => {
     const sold = await sell(0, { tax_rate: '19', tax_country: 'PL', invoice_ref: 'INV-7' });
     await sell(1);
     await post('/v1/billing/refunds', {
-      ...{
-        tenant_id: tenant,
-        provider: 'stripe',
-        provider_txn_id: 'back-0',
-        original_provider_txn_id: `${tenant}-0`,
-      },
-      ...{ credits: 2_000, gross_amount_minor: 238, vat_amount_minor: 38 },
+      tenant_id: tenant,
+      provider: 'stripe',
+      provider_txn_id: 'back-0',
+      original_provider_txn_id: `${tenant}-0`,
+      credits: 2_000,
+      gross_amount_minor: 238,
+      vat_amount_minor: 38,
     });
     await post(`/v1/admin/tenants/${tenant}/adjust-credits`, { credits: 300, reason: 'a gift' });
     await post('/v1/billing/dspy-examples-charge', { tenant_id: tenant, idempotency_key: 'a' });
@@ -89,8 +95,15 @@ describe('statements and receipts of a tenant', () => {
   it('say what was bought, given back, given and used, and add up', async () => {
     const body = await statement(month);
     expect(body).to.include({
-      ...{ tenant_id: tenant, month, status: 'open', number: null, opening_balance_credits: 0 },
-      ...{ purchased_credits: 20_000, refunded_credits: 2_000, adjusted_credits: 300, used_credits: 5_000 },
+      tenant_id: tenant,
+      month,
+      status: 'open',
+      number: null,
+      opening_balance_credits: 0,
+      purchased_credits: 20_000,
+      refunded_credits: 2_000,
+      adjusted_credits: 300,
+      used_credits: 5_000,
       closing_balance_credits: 13_300,
     });
     expect(rows(body).map(({ kind, document, credits }) => [kind, document, credits])).to.deep.equal([
@@ -159,29 +172,33 @@ describe('statements and receipts of a tenant', () => {
     const sale = rows(await statement(month))[1];
     const { body } = await ok('get', `/v1/billing/receipts/${String(sale?.['id'])}`, { key });
     expect(body).to.include({
-      ...{
-        number: `R-${tenant}-000001`,
-        document: 'receipt',
-        corrects: null,
-        credits: 10_000,
-        currency: 'USD',
-      },
-      ...{ gross_amount_minor: 1190, vat_amount_minor: 190, net_amount_minor: 1000, tax_rate: '19' },
-      ...{ tax_country: 'PL', invoice_ref: 'INV-7', provider: 'stripe', provider_txn_id: `${tenant}-0` },
+      number: `R-${tenant}-000001`,
+      document: 'receipt',
+      corrects: null,
+      credits: 10_000,
+      currency: 'USD',
+      gross_amount_minor: 1190,
+      vat_amount_minor: 190,
+      net_amount_minor: 1000,
+      tax_rate: '19',
+      tax_country: 'PL',
+      invoice_ref: 'INV-7',
+      provider: 'stripe',
+      provider_txn_id: `${tenant}-0`,
     });
     expect(body['customer']).to.deep.equal({ status: 'given', ...DETAILS });
     const refund = rows(await statement(month))[3];
     const path = `/v1/billing/receipts/${String(refund?.['id'])}`;
     const note = (await ok('get', path, { key })).body;
     expect(note).to.include({
-      ...{ number: `C-${tenant}-000001`, document: 'credit_note', corrects: `R-${tenant}-000001` },
-      ...{
-        credits: 2_000,
-        gross_amount_minor: 238,
-        vat_amount_minor: 38,
-        tax_rate: '19',
-        invoice_ref: 'INV-7',
-      },
+      number: `C-${tenant}-000001`,
+      document: 'credit_note',
+      corrects: `R-${tenant}-000001`,
+      credits: 2_000,
+      gross_amount_minor: 238,
+      vat_amount_minor: 38,
+      tax_rate: '19',
+      invoice_ref: 'INV-7',
     });
     const text = await read((await pdf(path)).bytes);
     for (const said of ['Credit note', `R-${tenant}-000001`, '2.38 USD', 'INV-7', 'Żółć Spółka'])
@@ -201,12 +218,10 @@ describe('statements and receipts of a tenant', () => {
   it('have a debit note for a refund that was undone', async () => {
     await sell(0, {}, 'disputed');
     const refund = await post('/v1/billing/refunds', {
-      ...{
-        tenant_id: 'disputed',
-        provider: 'stripe',
-        provider_txn_id: 'd-0',
-        original_provider_txn_id: 'disputed-0',
-      },
+      tenant_id: 'disputed',
+      provider: 'stripe',
+      provider_txn_id: 'd-0',
+      original_provider_txn_id: 'disputed-0',
       credits: 1_000,
     });
     const undone = await post(`/v1/billing/refunds/${String(refund['refund_id'])}/reversal`, {
@@ -214,8 +229,11 @@ describe('statements and receipts of a tenant', () => {
     });
     const { body } = await ok('get', `/v1/billing/receipts/${String(undone['reversal_id'])}`);
     expect(body).to.include({
-      ...{ number: 'D-disputed-000001', document: 'debit_note', credits: 1_000 },
-      ...{ corrects: 'R-disputed-000001', undoes: 'C-disputed-000001' },
+      number: 'D-disputed-000001',
+      document: 'debit_note',
+      credits: 1_000,
+      corrects: 'R-disputed-000001',
+      undoes: 'C-disputed-000001',
     });
     const { items } = (await ok('get', `/v1/billing/statements/disputed/${month}`)).body;
     expect((items as readonly Body[]).map(({ document }) => document)).to.include('D-disputed-000001');

@@ -106,12 +106,11 @@ describe('tags', () => {
     const ended = await tenant.ended(id);
     expect(ended['tags']).to.deep.equal(TAGS);
     const envelope = {
-      ...{
-        schema_version: '1.0',
-        operation: 'inference.to_markdown',
-        scope: { tenant_id: tenant.tenant_id },
-      },
-      ...{ resource: { file_uri: (await tenant.invoices(1))[0] }, payload: { tags: { team: 'legal' } } },
+      schema_version: '1.0',
+      operation: 'inference.to_markdown',
+      scope: { tenant_id: tenant.tenant_id },
+      resource: { file_uri: (await tenant.invoices(1))[0] },
+      payload: { tags: { team: 'legal' } },
     };
     ok(await tenant.call('post', '/v1/canonical', { json: envelope }));
     const usage = await tenant.call('get', `/v1/billing/usage/${tenant.tenant_id}`);
@@ -231,8 +230,18 @@ describe('tags', () => {
     const today = api.deps.clock.now().slice(0, 10);
     const found = ok(await stats('group_by=tag:team&group_by=project'));
     const row = (team: string | null, project_id: string, operations = 1) => ({
-      ...{ day: null, operation: null, task_id: null, api_key_id: null, project_id, rest_of: [] },
-      ...{ tags: { team }, operations, pages: 1, free_pages: 1, credits: 0, list_value_usd: '0.00' },
+      day: null,
+      operation: null,
+      task_id: null,
+      api_key_id: null,
+      project_id,
+      rest_of: [],
+      tags: { team },
+      operations,
+      pages: 1,
+      free_pages: 1,
+      credits: 0,
+      list_value_usd: '0.00',
     });
     expect(found['items']).to.deep.equal([
       row('claims', 'north'),
@@ -253,20 +262,18 @@ describe('tags', () => {
     const foreign = await api.call('get', `/v1/billing/usage-stats/${tenant_id}`, { key: stranger });
     expect(foreign.code).to.equal('tenant_mismatch');
     const wrong = [
-      ...[
-        'group_by=tag:Team',
-        'group_by=colour',
-        'group_by=day&group_by=day',
-        'group_by=',
-        'tag=team',
-        'tag=team:',
-      ],
-      ...[
-        'tag=a:b&tag=a:c',
-        'from_date=2026-01-02&to_date=2026-01-01',
-        'from_date=2020-01-01&to_date=2026-01-01',
-      ],
-      ...['from_date=2026-01-01T00:00:00Z', 'key=x', 'time_zone=Mars/Base'],
+      'group_by=tag:Team',
+      'group_by=colour',
+      'group_by=day&group_by=day',
+      'group_by=',
+      'tag=team',
+      'tag=team:',
+      'tag=a:b&tag=a:c',
+      'from_date=2026-01-02&to_date=2026-01-01',
+      'from_date=2020-01-01&to_date=2026-01-01',
+      'from_date=2026-01-01T00:00:00Z',
+      'key=x',
+      'time_zone=Mars/Base',
     ];
     for (const query of wrong) {
       const reply = await stats(query);

@@ -10,7 +10,10 @@ describe('the consent of a tenant to top-ups', () => {
   let key: string;
   const path = `/v1/billing/top-up/${tenant}`;
   const figures = {
-    ...{ active: true, threshold_credits: 1_000, credits: 5_000, currency: 'EUR' },
+    active: true,
+    threshold_credits: 1_000,
+    credits: 5_000,
+    currency: 'EUR',
     monthly_credits_max: 20_000,
   };
   const payer = { payer: 'cus_1', payment_method: 'pm_1' };

@@ -13,7 +13,8 @@ describe('POST /v1/admin/tenants/{tenant_id}/transfer-credits', () => {
 
   const transfer = (tenant: string, json: Row, key: string = randomUUID()): Promise<Reply> =>
     api.call('post', `/v1/admin/tenants/${tenant}/transfer-credits`, {
-      ...{ json, headers: { 'idempotency-key': key } },
+      json,
+      headers: { 'idempotency-key': key },
     });
   const rows = async (path: string) => (await api.call('get', path)).body['items'] as readonly Row[];
   const balance = async (tenant: string) => (await api.call('get', `/v1/billing/balance/${tenant}`)).body;
@@ -41,8 +42,12 @@ describe('POST /v1/admin/tenants/{tenant_id}/transfer-credits', () => {
     const json = { to_tenant_id: to, credits: 12_000, reason: 'merged' };
     const first = await transfer(from, json, key);
     expect(first.body).to.include({
-      ...{ tenant_id: from, to_tenant_id: to, credits: 12_000, credited: true },
-      ...{ balance_credits: 8_000, to_balance_credits: 12_000 },
+      tenant_id: from,
+      to_tenant_id: to,
+      credits: 12_000,
+      credited: true,
+      balance_credits: 8_000,
+      to_balance_credits: 12_000,
     });
     await api.forgetReplays();
     expect((await transfer(from, json, key)).body).to.deep.equal({ ...first.body, credited: false });
@@ -94,7 +99,8 @@ describe('POST /v1/admin/tenants/{tenant_id}/transfer-credits', () => {
     expect(done.body).to.include({ credits: 15_000, balance_credits: 0, refundable_amount_minor: 0 });
     expect(await balance(to)).to.include({ balance_credits: 0 });
     expect((await report(start))['realized_margin']).to.include({
-      ...{ net_revenue_usd: '5.000000', refunds_usd: '-5.000000' },
+      net_revenue_usd: '5.000000',
+      refunds_usd: '-5.000000',
     });
   });
 
@@ -112,7 +118,9 @@ describe('POST /v1/admin/tenants/{tenant_id}/transfer-credits', () => {
     const { from, to } = await merging();
     const json = { to_tenant_id: to, reason: 'merged' };
     expect((await transfer(from, { ...json, credits: 20_001 })).body).to.include({
-      ...{ status: 409, code: 'insufficient_balance', available_credits: 20_000 },
+      status: 409,
+      code: 'insufficient_balance',
+      available_credits: 20_000,
     });
     const nobody = { ...json, to_tenant_id: `no-${randomUUID()}`, all: true };
     expect((await transfer(from, nobody)).body).to.include({ status: 404, code: 'tenant_not_found' });

@@ -71,12 +71,20 @@ describe('the usage of each day', () => {
     expect(days).to.deep.equal([
       { ...none, day: dayAfter(-1), balance_credits: 0 },
       {
-        ...{ ...none, day: first, used_credits: 5_000, granted_credits: 20_000, balance_credits: 15_000 },
+        ...none,
+        day: first,
+        used_credits: 5_000,
+        granted_credits: 20_000,
+        balance_credits: 15_000,
         categories: training,
       },
       { ...none, day: dayAfter(1), balance_credits: 15_000 },
       {
-        ...{ ...none, day: dayAfter(2), used_credits: 5_000, adjusted_credits: 300, balance_credits: 10_300 },
+        ...none,
+        day: dayAfter(2),
+        used_credits: 5_000,
+        adjusted_credits: 300,
+        balance_credits: 10_300,
         categories: training,
       },
       { ...none, day: dayAfter(3), adjusted_credits: -50, balance_credits: 10_250 },
@@ -154,7 +162,8 @@ describe('the usage of each day', () => {
           const sum = (...kinds: string[]) =>
             within.reduce((credits, row) => credits + (kinds.includes(row.kind) ? row.credits_delta : 0), 0);
           expect(found, `${time_zone} ${day}`).to.deep.include({
-            ...{ used_credits: 0 - sum('usage'), granted_credits: sum('sale') },
+            used_credits: 0 - sum('usage'),
+            granted_credits: sum('sale'),
             adjusted_credits: sum('transfer_out'),
             balance_credits: rows.find((row) => dayOf(row) <= day)?.balance_after ?? 0,
           });

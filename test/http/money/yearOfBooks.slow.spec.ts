@@ -67,7 +67,11 @@ const trading = (api: TestApi) => {
     const gross = listed - discount;
     const provider_txn_id = idOf('pi');
     const json = {
-      ...{ tenant_id, provider: 'stripe', provider_txn_id, currency, gross_amount_minor: gross },
+      tenant_id,
+      provider: 'stripe',
+      provider_txn_id,
+      currency,
+      gross_amount_minor: gross,
       credits: thousands * 1_000,
       ...(discount > 0 && { discount_minor: discount, discount_code: 'TENTH' }),
       ...(chance(0.2) && { bonus_credits: 500 }),
@@ -92,7 +96,10 @@ const trading = (api: TestApi) => {
     const half = { gross_amount_minor: Math.max(1, Math.floor(gross / 3)) };
     const how = chance(0.4) ? { ...half, credits: 0 } : half;
     const reply = await post('/v1/billing/refunds', {
-      ...{ tenant_id, provider: 'stripe', provider_txn_id: idOf('re'), ...how },
+      tenant_id,
+      provider: 'stripe',
+      provider_txn_id: idOf('re'),
+      ...how,
       original_provider_txn_id: provider_txn_id,
     });
     if (reply.status !== 200 || !chance(0.3)) return;
@@ -111,7 +118,9 @@ const trading = (api: TestApi) => {
     const found = disputes.shift();
     if (found === undefined) return;
     await post('/v1/billing/disputes', {
-      ...{ provider: 'stripe', provider_txn_id: found.txn, original_provider_txn_id: found.original },
+      provider: 'stripe',
+      provider_txn_id: found.txn,
+      original_provider_txn_id: found.original,
       status: chance(0.5) ? 'won' : 'lost',
     });
   };

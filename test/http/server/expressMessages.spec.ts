@@ -48,8 +48,11 @@ const app = (): Express => {
     logger: pino({ enabled: false }),
     metrics: httpMetrics(new Registry()),
     keys: authenticator({
-      ...{ lookup: never, isWellFormed: () => false, adminKey: undefined },
-      ...{ nowMs: () => 0, monotonicMs: () => 0 },
+      lookup: never,
+      isWellFormed: () => false,
+      adminKey: undefined,
+      nowMs: () => 0,
+      monotonicMs: () => 0,
     }),
     limits: { limiter: memoryRateLimiter(() => 0), bucketsOf: () => Promise.resolve(DEFAULT_BUCKETS) },
     replays: { begin: never, renew: never, complete: never, abandon: never, forget: never, purge: never },

@@ -58,7 +58,11 @@ describe('keys that are made with a key', () => {
   it('do not come by one that has a budget, which would spend beside it', async () => {
     const [capped, free] = [await create(), await create()];
     const budget = {
-      ...{ tenant_id, name: 'Capped', scope: { key_id: capped.key_id }, period: 'month', limit_credits: 10 },
+      tenant_id,
+      name: 'Capped',
+      scope: { key_id: capped.key_id },
+      period: 'month',
+      limit_credits: 10,
     };
     await api.sell(tenant_id, 1_000);
     expect((await api.call('post', '/v1/billing/budgets', { json: budget })).status).to.equal(201);

@@ -46,7 +46,9 @@ describe('sign-in links', () => {
     const { pathname, search } = new URL(link);
     const looked = await fetch(api.url + pathname + search, { method: 'HEAD', redirect: 'manual' });
     expect([looked.status, looked.headers.get('allow'), looked.headers.getSetCookie()]).to.deep.equal([
-      ...[405, 'GET', []],
+      405,
+      'GET',
+      [],
     ]);
     expect(await follow(new Browser(api), link)).to.equal(INSIDE);
   });

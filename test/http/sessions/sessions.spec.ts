@@ -23,14 +23,19 @@ describe('sessions of browsers', () => {
 
   it('are opened by a key, act as it, and say so', async () => {
     expect(await browser.session()).to.deep.equal({
-      ...{ signed_in: false, methods: ['api_key'], public_url: null },
+      signed_in: false,
+      methods: ['api_key'],
+      public_url: null,
     });
     const reply = await browser.signIn(key);
     expect(reply.body).to.include({ signed_in: true, tenant_id: tenant, role: 'tenant', via: 'api_key' });
     expect(reply.text + browser.cookie).to.not.include(key);
     const [cookie = ''] = reply.headers.getSetCookie();
     expect(cookie.split('; ').slice(1)).to.have.members([
-      ...['HttpOnly', 'SameSite=Strict', 'Path=/', 'Max-Age=28800'],
+      'HttpOnly',
+      'SameSite=Strict',
+      'Path=/',
+      'Max-Age=28800',
     ]);
     expect(await browser.session()).to.deep.equal(reply.body);
     expect((await balance(browser)).status).to.equal(200);

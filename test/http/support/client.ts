@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { apiRoutes } from '../../../src/api/routes.ts';
-import { webhookMessages } from '../../../src/api/webhooks.ts';
+import { webhookMessages } from '../../../src/api/schemas/webhookMessages.ts';
 import { openApiDocument } from '../../../src/server/openapi.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import { contractOf } from './contract.ts';

@@ -38,9 +38,16 @@ const sale: MoneyEndpoint = {
   prepare: async (api, tenant_id) => {
     await api.newKey(tenant_id);
     return {
-      ...{ tenant_id, provider: 'stripe', provider_txn_id: randomUUID(), currency: 'USD' },
-      ...{ credits: 10_000, gross_amount_minor: 1190, vat_amount_minor: 190, provider_fee_minor: 45 },
-      ...{ invoice_ref: 'INV-1', note: 'first' },
+      tenant_id,
+      provider: 'stripe',
+      provider_txn_id: randomUUID(),
+      currency: 'USD',
+      credits: 10_000,
+      gross_amount_minor: 1190,
+      vat_amount_minor: 190,
+      provider_fee_minor: 45,
+      invoice_ref: 'INV-1',
+      note: 'first',
     };
   },
   changes: [
@@ -72,9 +79,15 @@ const refund: MoneyEndpoint = {
   prepare: async (api, tenant_id) => {
     const sold = await api.sell(tenant_id, 10_000);
     return {
-      ...{ tenant_id, provider_txn_id: randomUUID(), currency: 'USD', reason: 'first' },
+      tenant_id,
+      provider_txn_id: randomUUID(),
+      currency: 'USD',
+      reason: 'first',
       original_provider_txn_id: sold.body['provider_txn_id'],
-      ...{ credits: 1000, gross_amount_minor: 100, vat_amount_minor: 0, provider_fee_minor: 0 },
+      credits: 1000,
+      gross_amount_minor: 100,
+      vat_amount_minor: 0,
+      provider_fee_minor: 0,
     };
   },
   changes: [

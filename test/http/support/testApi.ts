@@ -201,7 +201,8 @@ export const startApi = async (
     uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES, inFlight: from.inFlight },
     clock: deps.clock,
     isDraining: () => faults.draining,
-    ...{ silentMs, unreadBytesMax },
+    silentMs,
+    unreadBytesMax,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, limits);
   parts.address.url = server.url;

@@ -165,7 +165,9 @@ describe('pipelines over HTTP', () => {
       expect((await api.call(method, path, { key: other })).code).to.equal('job_not_found');
     const artifact_id = artifactIdOfJob(job_id);
     const theirs = {
-      ...{ tenant_id: `thief-${randomUUID()}`, project_id: 'p', artifact_id },
+      tenant_id: `thief-${randomUUID()}`,
+      project_id: 'p',
+      artifact_id,
       artifact_uri: `quire://artifacts/${artifact_id}`,
     };
     expect((await api.call('post', DEPLOYMENTS, { json: theirs })).code).to.equal('artifact_not_found');
@@ -181,8 +183,11 @@ describe('pipelines over HTTP', () => {
       api.call('post', DEPLOYMENTS, {
         key,
         json: {
-          ...{ tenant_id: tenant, project_id: 'p', artifact_id },
-          ...{ artifact_uri: `quire://artifacts/${artifact_id}`, ...more },
+          tenant_id: tenant,
+          project_id: 'p',
+          artifact_id,
+          artifact_uri: `quire://artifacts/${artifact_id}`,
+          ...more,
         },
       });
     expect((await activate(first)).body).to.include({ status: 'active', replaces: null });

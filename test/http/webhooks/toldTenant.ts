@@ -37,7 +37,11 @@ export const toldTenant = async (api: TestApi, url: string, settings: object = {
   const call: ToldTenant['call'] = (method, rest = '', body) =>
     api.call(method, `/v1/webhooks/${webhook_id}${rest}`, { key, ...(body !== undefined && { json: body }) });
   return {
-    ...{ tenant_id, key, webhook_id, secret, call },
+    tenant_id,
+    key,
+    webhook_id,
+    secret,
+    call,
     adjust: async (credits) => {
       const reply = await api.call('post', `/v1/admin/tenants/${tenant_id}/adjust-credits`, {
         json: { credits, reason: 'spec', allow_negative: true },

@@ -135,15 +135,8 @@ describe('webhooks', () => {
     await sent();
     expect(receiver.received.map((one) => dataOf(one))).to.deep.equal([
       // 10,000 credits were used today, the only day with any: 2,000 last for 1.4 days, or for 5.6.
-      {
-        ...{ balance_credits: 2_000, low_balance_credits: 6_000 },
-        ...{ days_left_at_7_days: 1, days_left_at_28_days: 5 },
-      },
-      {
-        ...{ balance_credits: 50, low_balance_credits: 100 },
-        days_left_at_7_days: 0,
-        days_left_at_28_days: 0,
-      },
+      { balance_credits: 2_000, low_balance_credits: 6_000, days_left_at_7_days: 1, days_left_at_28_days: 5 },
+      { balance_credits: 50, low_balance_credits: 100, days_left_at_7_days: 0, days_left_at_28_days: 0 },
     ]);
     const { body } = await api.call('get', `/v1/billing/balance/${tenant_id}`);
     expect(body).to.include({ days_left_at_7_days: 0, days_left_at_28_days: 0 });

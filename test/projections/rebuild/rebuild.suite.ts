@@ -62,8 +62,11 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
     });
 
     const depsOf = (projectors: readonly Projector[]) => ({
-      ...{ sql, feed: log, projectors },
-      ...{ decode: decodeAny, timers: systemTimers },
+      sql,
+      feed: log,
+      projectors,
+      decode: decodeAny,
+      timers: systemTimers,
     });
     const project = async (projectors: readonly Projector[], position: bigint) => {
       const runner = runnerOn(sql, log, { projectors });

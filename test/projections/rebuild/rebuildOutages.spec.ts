@@ -42,8 +42,11 @@ describe('a rebuild through outages', () => {
   });
 
   const deps = (on: Sql) => ({
-    ...{ sql: on, feed: log, projectors: PROJECTORS },
-    ...{ decode: decodeAny, timers: systemTimers },
+    sql: on,
+    feed: log,
+    projectors: PROJECTORS,
+    decode: decodeAny,
+    timers: systemTimers,
   });
 
   /** The rows of a rebuild that nothing disturbed. */

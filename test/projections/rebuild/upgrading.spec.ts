@@ -19,7 +19,11 @@ describe('building what is due', () => {
       return Promise.resolve();
     };
     const build = upgrading({
-      ...{ sql: AWAY, feed: memoryLog(), projectors: [], decode: decodeAny, tuning: RUNNER_TUNING },
+      sql: AWAY,
+      feed: memoryLog(),
+      projectors: [],
+      decode: decodeAny,
+      tuning: RUNNER_TUNING,
       timers: { nowMs: () => 0, sleep },
       notify: (notice) => failures.push(notice.kind),
     });

@@ -93,20 +93,23 @@ const disputed = fc.option(money, { nil: null });
 
 const disputes = fc
   .record({
-    ...{ provider, provider_txn_id: fc.constantFrom('d1', 'd2', 'r1', 't2'), original_provider: provider },
-    ...{
-      original_provider_txn_id: providerTxn,
-      status: statuses,
-      fee_minor: disputeFee,
-      gross_amount_minor: disputed,
-    },
+    provider,
+    provider_txn_id: fc.constantFrom('d1', 'd2', 'r1', 't2'),
+    original_provider: provider,
+    original_provider_txn_id: providerTxn,
+    status: statuses,
+    fee_minor: disputeFee,
+    gross_amount_minor: disputed,
   })
   .map(({ status, fee_minor, ...rest }) => dispute({ status, fee_minor }, rest));
 
 const disputeNews = fc
   .record({
-    ...{ provider, provider_txn_id: fc.constantFrom('d1', 'd1', 'd2', 'r1'), status: statuses },
-    ...{ fee_minor: disputeFee, gross_amount_minor: disputed },
+    provider,
+    provider_txn_id: fc.constantFrom('d1', 'd1', 'd2', 'r1'),
+    status: statuses,
+    fee_minor: disputeFee,
+    gross_amount_minor: disputed,
   })
   .map(({ status, ...rest }) => tellDispute(status, rest));
 

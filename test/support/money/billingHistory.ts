@@ -169,10 +169,21 @@ export const bookkeeper = (log: MemoryLog, tenant_id: string): Bookkeeper => {
       model.refundedCredits -= credits;
       const reversal_id = id('rev');
       append('RefundReversed', {
-        ...{ reversal_id, refund_id, grant_id, provider: 'stripe', provider_txn_id: reversal_id },
-        ...{ credits, currency: 'EUR', gross_amount_minor: credits, vat_amount_minor: 0 },
-        ...{ provider_fee_minor: 0, fingerprint: 'f', reason: null },
-        ...{ occurred_at: now(), created_at: now(), balance_after: balanceIn(model) },
+        reversal_id,
+        refund_id,
+        grant_id,
+        provider: 'stripe',
+        provider_txn_id: reversal_id,
+        credits,
+        currency: 'EUR',
+        gross_amount_minor: credits,
+        vat_amount_minor: 0,
+        provider_fee_minor: 0,
+        fingerprint: 'f',
+        reason: null,
+        occurred_at: now(),
+        created_at: now(),
+        balance_after: balanceIn(model),
       });
     },
     adjust: (credits) => {

@@ -32,8 +32,17 @@ const TENANTS = ['a', 'b'] as const;
 const NO_COSTS = { billed_pico_usd: 0n, free_tier_pico_usd: 0n, unpriced_calls: 0 };
 
 const MOVES = [
-  ...(['sell', 'give', 'take', 'use', 'refund', 'tell', 'rerate', 'reverse'] as const),
-  ...(['dispute', 'settle', 'send'] as const),
+  'sell',
+  'give',
+  'take',
+  'use',
+  'refund',
+  'tell',
+  'rerate',
+  'reverse',
+  'dispute',
+  'settle',
+  'send',
 ] as const;
 
 /** Tags of a use: of every third there are none. */
@@ -111,7 +120,10 @@ export const world = () => {
   const writer = accountWriter({ store });
   const months = booksCommands({ store, queries: queriesOver(store), waitFor: () => Promise.resolve(true) });
   const draw = commandHandler<BooksKind>({
-    ...{ store, decider: books, codec: eventCodec(booksEvent), tenantOf: () => null },
+    store,
+    decider: books,
+    codec: eventCodec(booksEvent),
+    tenantOf: () => null,
   });
   let [now, made] = [START, 0];
   const sales = new Map<string, string>();
@@ -163,15 +175,20 @@ export const world = () => {
     },
     settle: (tenant_id: string, _id: string, credits: number) =>
       tellDispute(credits % 3 === 0 ? 'won' : 'lost', {
-        ...{ provider_txn_id: disputes.get(tenant_id) ?? 'none', fee_minor: 15 },
+        provider_txn_id: disputes.get(tenant_id) ?? 'none',
+        fee_minor: 15,
       }),
     send: (tenant_id: string, id: string, credits: number) =>
       send(Math.ceil(credits / 2), {
-        ...{ idempotency_key: id, to_tenant_id: TENANTS.find((other) => other !== tenant_id) ?? 'b' },
+        idempotency_key: id,
+        to_tenant_id: TENANTS.find((other) => other !== tenant_id) ?? 'b',
       }),
     use: (_tenant: string, id: string, credits: number) =>
       charge(asCredits(Math.ceil(credits / 3)), {
-        ...{ idempotency_key: id, usage_id: `use_${id}`, paid_plan_required: false, ...tagsOf(credits) },
+        idempotency_key: id,
+        usage_id: `use_${id}`,
+        paid_plan_required: false,
+        ...tagsOf(credits),
       }),
     give: (_tenant: string, id: string, credits: number) => adjust(credits, { adjustment_id: `adj_${id}` }),
     take: (_tenant: string, id: string, credits: number) =>

@@ -43,8 +43,22 @@ export interface LedgerModel {
 export const newLedger = (): LedgerModel => ({ rows: [], plan: 'free' });
 
 const BLANK = {
-  ...{ id: '', credits: 0, free: 0, pages: 0, rate: 0, of: '', gross: 0, vat: 0, fee: 0, bonus: 0 },
-  ...{ payout: '', currency: '', payload: '', operation: '', status: '', dispute_fee: 0 },
+  id: '',
+  credits: 0,
+  free: 0,
+  pages: 0,
+  rate: 0,
+  of: '',
+  gross: 0,
+  vat: 0,
+  fee: 0,
+  bonus: 0,
+  payout: '',
+  currency: '',
+  payload: '',
+  operation: '',
+  status: '',
+  dispute_fee: 0,
 };
 const txn = (provider: string, id: string) => JSON.stringify([provider.toLowerCase(), id]);
 const sum = (rows: readonly Row[], pick: (row: Row) => number) => rows.reduce((n, row) => n + pick(row), 0);
@@ -216,7 +230,9 @@ const detailsOf = (ledger: LedgerModel, data: DataOf<'AddSaleDetails'>): string 
   if (sale === undefined) return 'original_grant_not_found';
   const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0, payout_id: payout = '' } = data.details;
   const clashes = [
-    ...[isOther(sale.vat, vat), isOther(sale.fee, fee), isOther(sale.payout, payout)],
+    isOther(sale.vat, vat),
+    isOther(sale.fee, fee),
+    isOther(sale.payout, payout),
     Math.max(vat, fee) > sale.gross,
   ];
   if (clashes.includes(true)) return 'idempotency_key_reused';

@@ -145,7 +145,9 @@ export const dispute = (
   over: Partial<Printed<RefundCredits['data']>> = {},
 ): RefundCredits =>
   refund({
-    ...{ provider_txn_id: 'dp_1', refund_id: `dsp_${over.provider_txn_id ?? 'dp_1'}`, ...over },
+    provider_txn_id: 'dp_1',
+    refund_id: `dsp_${over.provider_txn_id ?? 'dp_1'}`,
+    ...over,
     dispute: { status: 'opened', fee_minor: 0, ...told },
   });
 
@@ -156,14 +158,14 @@ export const tellDispute = (
 ): TellDispute => ({
   type: 'TellDispute',
   data: {
-    ...{
-      tenant_id: TENANT,
-      provider: 'stripe',
-      provider_txn_id: 'dp_1',
-      gross_amount_minor: null,
-      fee_minor: 0,
-    },
-    ...{ reversal_id: 'rev_dp_1', ...over, status },
+    tenant_id: TENANT,
+    provider: 'stripe',
+    provider_txn_id: 'dp_1',
+    gross_amount_minor: null,
+    fee_minor: 0,
+    reversal_id: 'rev_dp_1',
+    ...over,
+    status,
   },
   meta,
 });
@@ -175,8 +177,12 @@ export const send = (
 ): SendCredits => ({
   type: 'SendCredits',
   data: printed({
-    ...{ transfer_id: `trf_${over.idempotency_key ?? 'k'}`, to_tenant_id: 'other', reason: 'merged' },
-    ...{ idempotency_key: 'send_1', credits: credits === null ? null : asCredits(credits), ...over },
+    transfer_id: `trf_${over.idempotency_key ?? 'k'}`,
+    to_tenant_id: 'other',
+    reason: 'merged',
+    idempotency_key: 'send_1',
+    credits: credits === null ? null : asCredits(credits),
+    ...over,
   }),
   meta,
 });
@@ -189,8 +195,12 @@ export const receive = (
 ): ReceiveCredits => ({
   type: 'ReceiveCredits',
   data: {
-    ...{ tenant_id: TENANT, transfer_id, from_tenant_id: 'other', credits: asCredits(credits) },
-    ...{ left_at: meta.now, ...over },
+    tenant_id: TENANT,
+    transfer_id,
+    from_tenant_id: 'other',
+    credits: asCredits(credits),
+    left_at: meta.now,
+    ...over,
   },
   meta,
 });

@@ -19,7 +19,9 @@ const placeOf = ({ stream, revision, position, table, key, column }: AuditFindin
     stream,
     revision === undefined ? undefined : audit.list.revision(revision),
     position === undefined ? undefined : audit.list.position(position),
-    ...[table, key, column],
+    table,
+    key,
+    column,
   ]
     .filter((part) => part !== undefined)
     .join(' · ');

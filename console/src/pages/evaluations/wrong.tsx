@@ -38,11 +38,17 @@ const wordsOf = ({ text, expected }: Wrong): string => {
 const nameOf = (wrong: Wrong, at: number): string => `${wrong.at ?? wrong.path} ${String(at)}`;
 
 const rowOf = (wrong: Wrong, at: number): ValueRow => ({
-  ...{ path: nameOf(wrong, at), name: fieldName(wrong.path), depth: 0, errors: [] },
+  path: nameOf(wrong, at),
+  name: fieldName(wrong.path),
+  depth: 0,
+  errors: [],
   value: wrong.got === null ? null : plain(wrong.got),
   citation: {
-    ...{ path: wrong.path, text: wordsOf(wrong), page: wrong.page ?? 1 },
-    ...{ bbox: null, confidence: wrong.confidence ?? 0 },
+    path: wrong.path,
+    text: wordsOf(wrong),
+    page: wrong.page ?? 1,
+    bbox: null,
+    confidence: wrong.confidence ?? 0,
   },
 });
 

@@ -2,8 +2,15 @@ import type { SchemaPart } from '../../document/values.ts';
 
 /** What a field holds, as people choose it. */
 export const KINDS = [
-  ...(['string', 'date', 'number', 'integer', 'boolean'] as const),
-  ...(['texts', 'numbers', 'group', 'rows'] as const),
+  'string',
+  'date',
+  'number',
+  'integer',
+  'boolean',
+  'texts',
+  'numbers',
+  'group',
+  'rows',
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -75,7 +82,8 @@ const shapeOf = (kind: Kind, inside: SchemaPart): SchemaPart => {
 };
 
 const fieldsOnly = ({ properties = {}, required }: SchemaPart): SchemaPart => ({
-  ...{ type: 'object', properties },
+  type: 'object',
+  properties,
   ...(required === undefined ? {} : { required }),
 });
 

@@ -210,7 +210,7 @@ export function ValueTableView({ table, onEdit, ...shared }: ValueTableProps) {
           </thead>
           <tbody>
             {lines.map((line, at) => (
-              <Line key={line.path} {...{ line, number: at + 1, table, stop }} {...shared} />
+              <Line key={line.path} line={line} number={at + 1} table={table} stop={stop} {...shared} />
             ))}
           </tbody>
         </table>

@@ -19,8 +19,12 @@ export interface Draft {
 
 /** What was read, and nothing done to it yet. */
 export const draftOf = ({ result, citations, reasons }: Review): Draft => ({
-  ...{ result: result ?? {}, citations, doubts: reasons },
-  ...{ accepted: new Set<string>(), at: undefined, before: undefined },
+  result: result ?? {},
+  citations,
+  doubts: reasons,
+  accepted: new Set<string>(),
+  at: undefined,
+  before: undefined,
 });
 
 /** A draft as text, to be kept while its page is loaded again; of the steps before it nothing is kept. */

@@ -11,7 +11,11 @@ import { Time } from '../../ui/values.tsx';
 import { ReviewPage } from './review.tsx';
 
 const TONES: Readonly<Record<ReviewItem['status'], Tone>> = {
-  ...{ open: 'warn', leased: 'accent', decided: 'good', rejected: 'bad', expired: 'neutral' },
+  open: 'warn',
+  leased: 'accent',
+  decided: 'good',
+  rejected: 'bad',
+  expired: 'neutral',
 };
 const pathOf = ({ review_id }: ReviewItem): string => `/reviews/${review_id}`;
 const nameOf = ({ file_name, document_id }: ReviewItem): string => file_name ?? document_id;

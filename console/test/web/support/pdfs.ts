@@ -72,16 +72,20 @@ const short = (...numbers: readonly number[]): Buffer => {
  */
 const greySquare = (): Buffer =>
   Buffer.concat([
-    ...[
-      short(0xff4f, 0xff51, 41, 0),
-      whole(SIDE, SIDE, 0, 0, SIDE, SIDE, 0, 0),
-      short(1),
-      Buffer.from([7, 1, 1]),
-    ],
-    ...[short(0xff52, 12), Buffer.from([0, 0, 0, 1, 0, 0, 4, 4, 0, 1])],
-    ...[short(0xff5c, 4), Buffer.from([0x40, 0x40])],
-    ...[short(0xff90, 10, 0), whole(15), Buffer.from([0, 1])],
-    ...[short(0xff93), Buffer.from([0]), short(0xffd9)],
+    short(0xff4f, 0xff51, 41, 0),
+    whole(SIDE, SIDE, 0, 0, SIDE, SIDE, 0, 0),
+    short(1),
+    Buffer.from([7, 1, 1]),
+    short(0xff52, 12),
+    Buffer.from([0, 0, 0, 1, 0, 0, 4, 4, 0, 1]),
+    short(0xff5c, 4),
+    Buffer.from([0x40, 0x40]),
+    short(0xff90, 10, 0),
+    whole(15),
+    Buffer.from([0, 1]),
+    short(0xff93),
+    Buffer.from([0]),
+    short(0xffd9),
   ]);
 
 /** A grey square as JPEG 2000, which browsers cannot decode by themselves. */

@@ -130,7 +130,8 @@ export const seed = async (world: World): Promise<Seeded> => {
   const reviews = {
     values: await reviewed(quire, { file: pdf, schema: DOUBTFUL, review: { missing_required: true } }),
     rows: await reviewed(quire, {
-      ...{ file: await fixture('invoice-2-pages.pdf'), schema },
+      file: await fixture('invoice-2-pages.pdf'),
+      schema,
       review: { below: 0.9 },
     }),
   };

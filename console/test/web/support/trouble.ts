@@ -22,8 +22,12 @@ export const AWAY = {
   contentType: 'application/problem+json',
   headers: { 'retry-after': '1', 'x-request-id': 'req_away' },
   body: JSON.stringify({
-    ...{ type: 'about:blank', title: 'Not ready', status: 503, code: 'not_ready' },
-    ...{ detail: 'The service is starting.', request_id: 'req_away' },
+    type: 'about:blank',
+    title: 'Not ready',
+    status: 503,
+    code: 'not_ready',
+    detail: 'The service is starting.',
+    request_id: 'req_away',
   }),
 };
 

@@ -14,7 +14,9 @@ const row = (y: number, places: readonly number[], cells: readonly string[]): Wo
 const text = { type: 'string' };
 const number = { type: 'number' };
 const figure = {
-  ...{ value: number, unit: text, scale: { type: 'integer' } },
+  value: number,
+  unit: text,
+  scale: { type: 'integer' },
   period: { type: 'string', description: "Reporting period, such as 'FY2031 Q2' or 'FY2031 H1'" },
 };
 
@@ -89,7 +91,11 @@ describe('records on pages', () => {
       2,
     ]);
     expect(first?.boats[1]).to.deep.equal({
-      ...{ rank: 2, sailor: 'Bo Quill', country: 'DEN', yacht: 'A Very Long Name of a Yacht', time: '52.75' },
+      rank: 2,
+      sailor: 'Bo Quill',
+      country: 'DEN',
+      yacht: 'A Very Long Name of a Yacht',
+      time: '52.75',
     });
   });
 
@@ -166,7 +172,9 @@ describe('records on pages', () => {
       });
       const schema = {
         rows: listOf({
-          ...{ tree: text, height: { type: 'integer' }, rings: { type: 'integer' } },
+          tree: text,
+          height: { type: 'integer' },
+          rings: { type: 'integer' },
           ...(hasGroups && { stand: text }),
         }),
       };
@@ -179,7 +187,10 @@ describe('records on pages', () => {
 
   it('are entries below the title that names them, told by the time that they lasted', async () => {
     const paragraph = (words: string): Block => ({
-      ...{ kind: 'paragraph', box: null, text: words, markdown: words },
+      kind: 'paragraph',
+      box: null,
+      text: words,
+      markdown: words,
     });
     const document = await flowOf(
       heading('Ada Low'),
@@ -197,12 +208,18 @@ describe('records on pages', () => {
     });
     expect(value['workExperience']).to.deep.equal([
       {
-        ...{ jobTitle: 'Keeper of the Light', employer: 'Harbour Office Grey Holm', isCurrent: true },
-        ...{ startDate: 'March 2021', description: 'Kept the lamp and its books.' },
+        jobTitle: 'Keeper of the Light',
+        employer: 'Harbour Office Grey Holm',
+        isCurrent: true,
+        startDate: 'March 2021',
+        description: 'Kept the lamp and its books.',
       },
       {
-        ...{ jobTitle: 'Second Keeper', employer: 'Long Skerry Trust', isCurrent: false },
-        ...{ startDate: 'June 2016', endDate: 'February 2021' },
+        jobTitle: 'Second Keeper',
+        employer: 'Long Skerry Trust',
+        isCurrent: false,
+        startDate: 'June 2016',
+        endDate: 'February 2021',
       },
     ]);
   });
@@ -221,18 +238,29 @@ describe('records on pages', () => {
     const cited = { title: text, venue: text, year: { type: 'integer' }, authors: listOf({ name: text }) };
     expect(read(document, { citations: listOf({ ...cited, ids: text }) }).value['citations']).to.deep.equal([
       {
-        ...{ title: 'Lamps of the northern isles', venue: 'Proceedings of Lamps', year: 2021 },
+        title: 'Lamps of the northern isles',
+        venue: 'Proceedings of Lamps',
+        year: 2021,
         authors: [{ name: 'Ada Low' }, { name: 'Bo Quill' }, { name: 'Cy Moor' }],
       },
       {
-        ...{ title: 'Oil and wick', venue: 'Harbour Press', year: 2019, ids: '10.1000/lamp.7' },
+        title: 'Oil and wick',
+        venue: 'Harbour Press',
+        year: 2019,
+        ids: '10.1000/lamp.7',
         authors: [{ name: 'Low, A.' }, { name: 'Quill, B.' }],
       },
     ]);
   });
 
   const itemBlock = (words: string): Block => ({
-    ...{ kind: 'list_item', box: null, text: words, markdown: words, ordered: false, depth: 0, number: null },
+    kind: 'list_item',
+    box: null,
+    text: words,
+    markdown: words,
+    ordered: false,
+    depth: 0,
+    number: null,
   });
 
   it('are works by their form, under whatever heading they stand', async () => {
@@ -289,7 +317,10 @@ describe('records on pages', () => {
       { value: 17.3, unit: 'USD', scale: 1_000_000, period: 'FY2030 H1' },
     ]);
     expect((value['basic_earnings_per_share'] as unknown[])[0]).to.deep.equal({
-      ...{ value: 2.36, unit: 'USD', scale: 1, period: 'FY2031 Q2' },
+      value: 2.36,
+      unit: 'USD',
+      scale: 1,
+      period: 'FY2031 Q2',
     });
     expect(value).not.to.have.property('goodwill');
     const all = read(drawnDocument([page]), { figures: listOf({ line: text, ...figure }) }).value[

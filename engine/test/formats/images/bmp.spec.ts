@@ -54,7 +54,12 @@ describe('BMP', () => {
     const bytes = bmpOf(pictureOf(2), { depth: 24 });
     const open = (file: Buffer) =>
       openImage('bmp')({
-        ...{ bytes: file, fileName: 'a.bmp', effort: 'fast', pagesMax: 1, depth: 0, languages: ['eng'] },
+        bytes: file,
+        fileName: 'a.bmp',
+        effort: 'fast',
+        pagesMax: 1,
+        depth: 0,
+        languages: ['eng'],
         text: undefined,
         openPart: () => Promise.reject(new Error('a picture has no parts')),
       });

@@ -134,8 +134,13 @@ describe('pictures of text', () => {
     if (result.kind !== 'ok') throw new Error(result.kind);
     expect(result.rendition.pages).to.deep.equal([
       {
-        ...{ page: 1, status: 'empty', source: 'ocr', detail: 'The image shows no text.' },
-        ...{ width: 800, height: 600, rotation: 0 },
+        page: 1,
+        status: 'empty',
+        source: 'ocr',
+        detail: 'The image shows no text.',
+        width: 800,
+        height: 600,
+        rotation: 0,
       },
     ]);
     expect(result.rendition.warnings.map(({ code }) => code)).to.deep.equal(['no_text_found']);

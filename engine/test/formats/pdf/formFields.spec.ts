@@ -74,14 +74,12 @@ describe('a form of labels and values', () => {
   it('gives a value of two lines that is printed beside a smaller label', async () => {
     const printed = formPdf([
       ...([760, 725, 690, 640] as const).map((y, at): Drawn => [60, y, 7, labels[at]?.[3] ?? '']),
-      ...([
-        [180, 760, 12, 'Nora Lindqvist'],
-        [180, 725, 12, 'Large'],
-        [180, 690, 12, 'North gate, opens'],
-        [180, 675, 12, 'Monday to Friday'],
-        [180, 640, 12, 'Ring the bell'],
-      ] as const),
-    ]);
+      [180, 760, 12, 'Nora Lindqvist'],
+      [180, 725, 12, 'Large'],
+      [180, 690, 12, 'North gate, opens'],
+      [180, 675, 12, 'Monday to Friday'],
+      [180, 640, 12, 'Ring the bell'],
+    ] as const);
     expect(await valuesIn(printed, 'full_name', 'access_road', 'remarks')).to.deep.equal({
       full_name: 'Nora Lindqvist',
       access_road: 'North gate, opens Monday to Friday',
@@ -92,18 +90,16 @@ describe('a form of labels and values', () => {
 
   it('gives a value of two lines below a smaller label', async () => {
     const above = formPdf([
-      ...([
-        [60, 770, 7, 'Delivery instructions'],
-        [60, 757, 11, 'Leave at the office'],
-        [60, 743, 11, 'Ask for Per'],
-        [320, 770, 7, 'Carrier service'],
-        [320, 757, 11, 'Overnight'],
-        [60, 715, 7, 'Contents'],
-        [60, 702, 11, 'Two lamps'],
-        [320, 715, 7, 'Packing'],
-        [320, 702, 11, 'Wooden crate'],
-      ] as const),
-    ]);
+      [60, 770, 7, 'Delivery instructions'],
+      [60, 757, 11, 'Leave at the office'],
+      [60, 743, 11, 'Ask for Per'],
+      [320, 770, 7, 'Carrier service'],
+      [320, 757, 11, 'Overnight'],
+      [60, 715, 7, 'Contents'],
+      [60, 702, 11, 'Two lamps'],
+      [320, 715, 7, 'Packing'],
+      [320, 702, 11, 'Wooden crate'],
+    ] as const);
     const values = await valuesIn(above, 'delivery_instructions', 'carrier_service', 'contents', 'packing');
     expect(values).to.deep.equal({
       delivery_instructions: 'Leave at the office Ask for Per',
@@ -115,22 +111,20 @@ describe('a form of labels and values', () => {
 
   it('keeps two columns of labels and values apart', async () => {
     const pairs = formPdf([
-      ...([
-        [50, 760, 8, 'Consignor'],
-        [130, 760, 11, 'Fjord Timber'],
-        [320, 760, 8, 'Truck'],
-        [390, 760, 11, 'Blue Volvo'],
-        [50, 735, 8, 'Cargo'],
-        [130, 735, 11, 'Spruce boards'],
-        [130, 721, 11, 'Planed on one side'],
-        [320, 735, 8, 'Driver remarks'],
-        [390, 735, 11, 'Wet when loaded'],
-        [50, 695, 8, 'Route'],
-        [130, 695, 11, 'Coast road'],
-        [320, 695, 8, 'Stop'],
-        [390, 695, 11, 'Bergen'],
-      ] as const),
-    ]);
+      [50, 760, 8, 'Consignor'],
+      [130, 760, 11, 'Fjord Timber'],
+      [320, 760, 8, 'Truck'],
+      [390, 760, 11, 'Blue Volvo'],
+      [50, 735, 8, 'Cargo'],
+      [130, 735, 11, 'Spruce boards'],
+      [130, 721, 11, 'Planed on one side'],
+      [320, 735, 8, 'Driver remarks'],
+      [390, 735, 11, 'Wet when loaded'],
+      [50, 695, 8, 'Route'],
+      [130, 695, 11, 'Coast road'],
+      [320, 695, 8, 'Stop'],
+      [390, 695, 11, 'Bergen'],
+    ] as const);
     expect(await valuesIn(pairs, 'cargo', 'driver_remarks', 'route', 'stop')).to.deep.equal({
       cargo: 'Spruce boards Planed on one side',
       driver_remarks: 'Wet when loaded',
@@ -141,16 +135,14 @@ describe('a form of labels and values', () => {
 
   it('ends a value where the next label begins', async () => {
     const dense = formPdf([
-      ...([
-        [60, 760, 10, 'Cargo'],
-        [180, 760, 10, 'Spruce boards'],
-        [60, 747, 10, 'Route'],
-        [180, 747, 10, 'Coast road'],
-        [60, 734, 10, 'Packing'],
-        [180, 734, 10, 'Wooden crate'],
-        [60, 708, 10, 'All goods travel at the risk of their owner.'],
-      ] as const),
-    ]);
+      [60, 760, 10, 'Cargo'],
+      [180, 760, 10, 'Spruce boards'],
+      [60, 747, 10, 'Route'],
+      [180, 747, 10, 'Coast road'],
+      [60, 734, 10, 'Packing'],
+      [180, 734, 10, 'Wooden crate'],
+      [60, 708, 10, 'All goods travel at the risk of their owner.'],
+    ] as const);
     expect(await valuesIn(dense, 'cargo', 'route', 'packing')).to.deep.equal({
       cargo: 'Spruce boards',
       route: 'Coast road',

@@ -70,8 +70,12 @@ describe('batches', () => {
     expect(done['documents'], JSON.stringify(done)).to.deep.include({ succeeded: 2, failed: 4 });
     const lines = await tenant.results(id);
     expect(lines.map(({ status, error }) => error?.code ?? status)).to.deep.equal([
-      ...['succeeded', 'document_not_found', 'missing_file', 'insufficient_credits'],
-      ...['unreadable_file', 'succeeded'],
+      'succeeded',
+      'document_not_found',
+      'missing_file',
+      'insufficient_credits',
+      'unreadable_file',
+      'succeeded',
     ]);
     expect(lines[1]?.error).to.include({ status: 404 });
     expect(lines[3]?.error?.detail).to.contain('credits');
@@ -156,8 +160,10 @@ describe('batches', () => {
     if (accepted === null) throw new Error('it was not accepted');
     const now = api.deps.clock.now();
     const meta = {
-      ...{ now, actor: { key_id: 'system', role: 'system' as const } },
-      ...{ correlation_id: id, command_id: randomUUID() },
+      now,
+      actor: { key_id: 'system', role: 'system' as const },
+      correlation_id: id,
+      command_id: randomUUID(),
     };
     const data = { lease_id: 'lease_dead', lease_until: now, worker: 'dead', watched: null };
     await api.deps.operations.streams.handle(accepted, { type: 'Start', data, meta });
@@ -197,7 +203,9 @@ describe('batches', () => {
     const streams = api.deps.batches.streams;
     // A worker begins both a while ago, feeds none, and is never heard of again.
     const meta = {
-      ...{ now: new Date(Date.now() - 120_000).toISOString(), correlation_id: id, command_id: randomUUID() },
+      now: new Date(Date.now() - 120_000).toISOString(),
+      correlation_id: id,
+      command_id: randomUUID(),
       actor: { key_id: 'system', role: 'system' as const },
     };
     const name = { batch_id: id, tenant_id: tenant.tenant_id };

@@ -254,12 +254,10 @@ describe('operations', () => {
     const { accepted } = await api.deps.operations.streams.stateOf(id);
     if (accepted === null) throw new Error('it was not accepted');
     const meta = (now: string) => ({
-      ...{
-        now,
-        actor: { key_id: 'system', role: 'system' as const },
-        correlation_id: id,
-        command_id: randomUUID(),
-      },
+      now,
+      actor: { key_id: 'system', role: 'system' as const },
+      correlation_id: id,
+      command_id: randomUUID(),
     });
     // A worker claims it, and is never heard of again.
     const now = api.deps.clock.now();

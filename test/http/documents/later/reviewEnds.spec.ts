@@ -163,7 +163,9 @@ describe('reviews that end otherwise than by a whole decision', () => {
     const decided = await tenant.move(`${id}/decision`, { result }, { headers });
     expect(decided.status, decided.text.slice(0, 200)).to.equal(200);
     expect(decided.body).to.have.deep.nested.property('decision.counts', {
-      ...{ read: 0, confirmed: 2_998, corrected: 2 },
+      read: 0,
+      confirmed: 2_998,
+      corrected: 2,
     });
     const replayed = await tenant.move(`${id}/decision`, { result }, { headers });
     expect(replayed.text).to.equal(decided.text);

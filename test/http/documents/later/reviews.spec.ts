@@ -89,7 +89,8 @@ describe('reviews', () => {
     expect(done).to.have.deep.nested.property('result.meta.origins', origins);
     expect(await citedBy(tenant.operation(review_id))).to.deep.equal({
       '/invoice_number': { by: 'concepts', page: 1 },
-      ...{ '/total': { by: 'person', page: null }, '/iban': { by: 'person', page: null } },
+      '/total': { by: 'person', page: null },
+      '/iban': { by: 'person', page: null },
     });
     expect(await money()).to.deep.equal(bill);
     expect(await tenant.listed('open')).to.deep.equal([]);
