@@ -1,5 +1,4 @@
-import type { Field } from './fields.ts';
-import { weightOf } from './terms.ts';
+import { weightOf, type Terms } from './terms.ts';
 import { stemOf } from '../words/labelWords.ts';
 import { lexicon } from '../words/lexicon.ts';
 import { addTo } from '../../kernel/lists.ts';
@@ -13,6 +12,12 @@ export interface Wants {
   readonly name: ReadonlySet<Want>;
   /** By all words that the schema says of it. */
   readonly all: ReadonlySet<Want>;
+}
+
+/** A field, by its own words. */
+interface Named {
+  readonly terms: Terms;
+  readonly wants: Wants;
 }
 
 /** Of a field that only a concept names. */
@@ -37,14 +42,14 @@ export const wantsOf = (words: Iterable<string>): ReadonlySet<Want> =>
   new Set([...words].flatMap(wantsOfWord));
 
 /** The field's own name asks for something. */
-export const asks = ({ wants }: Field, want: Want): boolean => wants.name.has(want);
+export const asks = ({ wants }: Pick<Named, 'wants'>, want: Want): boolean => wants.name.has(want);
 
 /** The name asks for something and, but for words that any name has, for nothing else. */
-export const asksOnly = (field: Field, want: Want): boolean =>
+export const asksOnly = (field: Named, want: Want): boolean =>
   asks(field, want) && field.terms.name.every((word) => isWordOf(want, word) || weightOf(word) < 1);
 
 const isWordOf = (want: Want, word: string): boolean => wantsOfWord(word).includes(want);
 
 /** The words of the name that ask for something else. */
-export const otherWords = ({ terms: { name } }: Field, want: Want): readonly string[] =>
+export const otherWords = ({ terms: { name } }: Pick<Named, 'terms'>, want: Want): readonly string[] =>
   name.filter((word) => !isWordOf(want, word) && weightOf(word) === 1);

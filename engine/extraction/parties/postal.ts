@@ -57,7 +57,8 @@ function postalParts(groups: Groups, code: readonly [number, number]): PostalLin
 const rangeOf = ([from, to]: readonly [number, number]): Range => ({ from, to });
 
 const STREET_WORD = new RegExp(
-  `${lexicon.places.street_ends.pattern}(?=[\\s,.\\d]|$)|(?:^|[\\s,])${lexicon.places.street_words.pattern}(?=[\\s,.:]|$)`,
+  `${lexicon.places.street_ends.pattern}(?=[\\s,.\\d]|$)|` +
+    `(?:^|[\\s,])${lexicon.places.street_words.pattern}(?=[\\s,.:]|$)`,
   'iu',
 );
 

@@ -77,7 +77,9 @@ export function venue(prose: Prose): Finding | undefined {
   return place === undefined ? undefined : spanFinding(prose, place, evidenceOf(0.85, 0.2));
 }
 
-const NUMBERS: Readonly<Record<string, number>> = Object.assign({}, ...Object.values(values.short_numbers));
+const NUMBERS: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.values(values.short_numbers).flatMap((language) => Object.entries(language)),
+);
 const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(?:year|jahr|an|année|ans|año|ann[io]|jaar|jaren|ano)/i, 12],
   [/^(?:month|monat|mois|mes|mese|mesi|maand|mês)/i, 1],
@@ -91,10 +93,8 @@ const DURATION = new RegExp(
   'giu',
 );
 const NOTICE = new RegExp(lexicon.contracts.notice.pattern, 'i');
-const SAID = new RegExp(
-  `${lexicon.contracts.before_duration.pattern}(?:\\s+${lexicon.contracts.before_duration_joints.pattern}){0,4}\\s*(?:at\\s+least\\s+)?$`,
-  'iu',
-);
+const { before_duration: BEFORE, before_duration_joints: JOINTS } = lexicon.contracts;
+const SAID = new RegExp(`${BEFORE.pattern}(?:\\s+${JOINTS.pattern}){0,4}\\s*(?:at\\s+least\\s+)?$`, 'iu');
 const SUBJECT = new RegExp(lexicon.contracts.subject.pattern, 'i');
 const LASTS = new RegExp(lexicon.contracts.lasts.pattern, 'i');
 const ASIDE = new RegExp(lexicon.contracts.aside.pattern, 'i');

@@ -291,7 +291,8 @@ const WHOLE = NAMES.map((unit): readonly [Unit, RegExp] => [
 const AFTER = NAMES.map((unit): readonly [Unit, RegExp] => [
   unit,
   new RegExp(
-    `^[\\s-]?(?:\\(\\p{L}{1,12}\\)\\s)?(?:full |calendar |working |business )?${lexicon.units[unit].pattern}(?![\\p{L}\\p{N}])`,
+    `^[\\s-]?(?:\\(\\p{L}{1,12}\\)\\s)?(?:full |calendar |working |business )?` +
+      `${lexicon.units[unit].pattern}(?![\\p{L}\\p{N}])`,
     'u',
   ),
 ]);

@@ -18,11 +18,12 @@ export const alike = (own: string, other: string): number => {
 export function spelledAlike(own: string, other: string): number {
   if (own === other) return 1;
   const [short, long] = own.length <= other.length ? [own, other] : [other, own];
-  const isAlike =
-    formAlike(own, other) >= ALIKE || hasStem(short, long) || isShortened(own, other) || isPlural(own, other);
+  const isAlike = formAlike(own, other) >= ALIKE || hasStem(short, long) || isShorter(own, other);
   const most = isAlike ? ALIKE : isContracted(short, long) ? CONTRACTED : 0;
   return most > 0 && (/\d/.test(own) || /\d/.test(other)) ? 0 : most;
 }
+
+const isShorter = (own: string, other: string): boolean => isShortened(own, other) || isPlural(own, other);
 
 /**
  * How far a label's word is a form of a concept's, 0..1: equal, one letter off, or one the end or start of the other. A
@@ -34,8 +35,11 @@ export function formAlike(own: string, other: string): number {
   if (short.length < PART_MIN) return 0;
   if (!long.endsWith(short) && !long.startsWith(short)) return oneLetterOff(short, long) ? ALIKE : 0;
   const isNear = short === own || long.length - short.length <= MISSING_MAX;
-  return isNear && (long.endsWith(short) || short.length * 2 >= long.length) ? ALIKE : PART;
+  return isNear && isHeadOf(short, long) ? ALIKE : PART;
 }
+
+const isHeadOf = (short: string, long: string): boolean =>
+  long.endsWith(short) || short.length * 2 >= long.length;
 
 /** As much as a word says that is a part of another. */
 const PART = 0.3;
