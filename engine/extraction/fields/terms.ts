@@ -19,7 +19,7 @@ export interface Terms {
   readonly unit: string | undefined;
 }
 
-/** Of a field that only a concept names. */
+/** The terms of a field that only a concept names. */
 export const NO_TERMS: Terms = { name: [], calls: [], all: new Set(), unit: undefined };
 
 const STOPWORDS = lexicon.labels.stopwords;
@@ -31,7 +31,7 @@ const BY_DESCRIPTION = 0.95;
 const BY_CLAUSE = 0.88;
 const CALL_WORDS_MAX = 8;
 
-/** How much a word says. */
+/** The weight of a word: generic ones say little. */
 export const weightOf = (word: string): number =>
   GENERIC.has(word) || word === 'ours' || word === 'yours' ? GENERIC_WEIGHT : 1;
 

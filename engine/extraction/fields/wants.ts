@@ -6,7 +6,7 @@ import { addTo } from '../../kernel/lists.ts';
 /** Something that the words of a field can ask for. */
 export type Want = keyof typeof lexicon.asks;
 
-/** What the schema asks for, as the words of a field say. */
+/** Things that the words of a field ask for. */
 export interface Wants {
   /** By the field's own name. */
   readonly name: ReadonlySet<Want>;
@@ -20,7 +20,7 @@ interface Named {
   readonly wants: Wants;
 }
 
-/** Of a field that only a concept names. */
+/** The wants of a field that only a concept names. */
 export const NO_WANTS: Wants = { name: new Set(), all: new Set() };
 
 let indexed: ReadonlyMap<string, readonly Want[]> | undefined;
@@ -37,7 +37,7 @@ function index(): ReadonlyMap<string, readonly Want[]> {
 /** A word asks for the same in the singular and the plural, unless the lexicon knows the plural. */
 const wantsOfWord = (word: string): readonly Want[] => index().get(word) ?? index().get(stemOf(word)) ?? [];
 
-/** What some words ask for. */
+/** The wants of some words. */
 export const wantsOf = (words: Iterable<string>): ReadonlySet<Want> =>
   new Set([...words].flatMap(wantsOfWord));
 

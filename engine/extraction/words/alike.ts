@@ -122,7 +122,7 @@ for (const [ring, words] of rings().entries())
 
 /** Endings of plurals and cases that a ring's words may have. */
 const ENDINGS = ['', 's', 'n', 'e', 'es', 'en', 'er'];
-/** Those of Slavic cases, after a stem of which enough is left to be sure. */
+/** Endings of Slavic cases, after a stem that is long enough to be sure. */
 const CASES = ['u', 'a', 'y', 'i', 'em', 'ow', 'ie', 'ho', 'ego'];
 const CASE_STEM_MIN = 5;
 
@@ -148,7 +148,7 @@ function ringsWithout(
   return undefined;
 }
 
-/** Words that name the same thing in forms, in one language or in two: "tenant", "occupant", "Mieter". */
+/** The words name the same thing in forms, in one language or in two: "tenant", "occupant", "Mieter". */
 export function areSynonyms(one: string, other: string): boolean {
   const own = ringsOf(one);
   if (own.size === 0) return false;
@@ -157,17 +157,17 @@ export function areSynonyms(one: string, other: string): boolean {
   return false;
 }
 
-/** Which words tell anything, asked of many words by many: each pair of words is judged once. */
+/** Words that are like one of a field's own: each pair of words is judged once. */
 export interface TellingWords {
   readonly numberOf: (word: string) => number;
-  /** Whether the word of a number tells anything to who has these words of his own. */
+  /** Whether the word with a number is like one of these own words. */
   readonly tellingTo: (own: readonly string[]) => (number: number) => boolean;
 }
 
 const [UNKNOWN, NO, YES] = [0, 1, 2];
 const FIRST_SIZE = 1024;
 
-/** Remembers in a byte each what `judge` says of the word of a number; what it says must not change. */
+/** Remembers the verdict of `judge` on each number in a byte; a verdict must not change. */
 function bytesOf(judge: (number: number) => boolean): (number: number) => boolean {
   let said = new Uint8Array(FIRST_SIZE);
   return (number) => {
@@ -181,7 +181,7 @@ function bytesOf(judge: (number: number) => boolean): (number: number) => boolea
   };
 }
 
-/** `judge` holds a word of one's own against another. Make one for each document, for it keeps its words. */
+/** `judge` compares an own word with another. Make one for each document: it keeps its words. */
 export function tellingWords(judge: (own: string, word: string) => boolean): TellingWords {
   const [numbers, words] = [new Map<string, number>(), [] as string[]];
   const byOwn = new Map<string, (number: number) => boolean>();

@@ -69,7 +69,7 @@ export const isRowConcept = (concept: Concept): boolean => concept.in !== undefi
 /** Concepts that only rows have. */
 export const isOnlyRowConcept = (concept: Concept): boolean => concept.in === 'rows';
 
-/** Names the vocabulary that the rules knew when an artifact was made. */
+/** A name for the concepts of this release, which artifacts keep. */
 export const lexiconVersion = (): string =>
   sha256(
     concepts()

@@ -46,7 +46,7 @@ const RIVALS: Readonly<Record<ValueKind, readonly ValueKind[]>> = {
 };
 const RIVAL_WEIGHT = 0.8;
 
-/** What is known of a field. */
+/** Words and rivals of a field, and the scores of labels for it. */
 interface Known {
   readonly tells: (number: number) => boolean;
   readonly rivals: readonly Concept[];
@@ -90,7 +90,7 @@ export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelM
   };
 }
 
-/** Of many phrases those that have a word like one of a label's: the others are not said by it. */
+/** The phrases that have a word like one of a label's: a label says none of the others. */
 function phrasesLike(
   phrases: readonly (readonly string[])[],
 ): (label: readonly string[]) => readonly (readonly string[])[] {
@@ -135,7 +135,7 @@ function rivalsOf({ kind, concept, inRow }: Field): readonly Concept[] {
 const LABEL_WORDS_MAX = 6;
 const LABEL_CHARACTERS_MAX = 120;
 
-/** Each word of a label that is left out costs so much. */
+/** The cost of each word of a label that is left out. */
 const DROPPED = 0.05;
 
 /** Numbers and rates in a label say nothing of what it names. */
@@ -158,10 +158,10 @@ export const judgedFor = (field: Field, labels: LabelMatcher): Judged => ({
   anyOf: (label) => labels.any(label),
 });
 
-/** What a whole run of words says is not said of its end: "payable by" is no "by". */
+/** A run of words that names something sure is not cut: "payable by" is no "by". */
 const SAID = 0.95;
 
-/** What such a word stands before is left out: rent "hors charges" is no charge. */
+/** A word after one of these is excepted: rent "hors charges" is no charge. */
 const WITHOUT = lexicon.labels.excepting;
 
 /** Best score of any run of words that ends the label: "as agreed, invoice no." ends in "invoice no.". */
@@ -196,7 +196,7 @@ const CONTEXT = 0.9;
 const EXCUSED = 0.7;
 const SAID_WORDS_MAX = 14;
 
-/** What the form of a value shows need not be said: a time of day is a time. */
+/** A word counts little if the form of the value says it: a time of day is a time. */
 const IMPLIED = 0.15;
 
 /** Words that a label has, the heading above it, and what the value's own form says. */
@@ -243,13 +243,13 @@ export type HeaderMatcher = (field: Field, header: string) => number;
 
 /** Longer texts are sentences, not headers. */
 const HEADER_CHARACTERS_MAX = 160;
-/** What stands in a description counts less than a name. */
+/** Words of a description count less than a name. */
 const TOLD_RUN = 0.85;
 const TOLD_WORDS = 0.65;
 
-/** Named so well by the schema's own words, no other words are asked. */
+/** From this score on the schema's own words decide alone. */
 const NAMED_WELL = 0.75;
-/** What is known of labels is asked for short headers without numbers only: it costs more than all else. */
+/** The lexicon is asked for short headers without numbers only: it costs more than all else. */
 const HEADER_WORDS_MAX = 4;
 
 /** Judges headers by the schema's own words first, and by what is known of labels. */
@@ -295,7 +295,7 @@ const ownWords = ({ phrases, about, concept }: Field): readonly string[] => [
   ...new Set([...phrases, ...about, ...(concept?.phrases ?? [])].flat()),
 ];
 
-/** A header without such a word names the field not at all. */
+/** A header needs one such word to name the field. */
 const isLikeOwn = (own: string, word: string): boolean => alike(own, word) > 0;
 
 const NOTHING: WordSet = new Set();
