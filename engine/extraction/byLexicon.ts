@@ -9,7 +9,7 @@ import type { Source } from './source.ts';
 import { isTotal } from './tables/totals.ts';
 import { findText } from './texts.ts';
 import type { Candidate } from './candidates.ts';
-import { judgedFor } from './fields/labels.ts';
+import { judgedFor } from './words/says.ts';
 
 interface Known {
   readonly source: Source;

@@ -12,7 +12,7 @@ import {
   type Found,
 } from './values/identifiers.ts';
 import type { Layout, Segment } from './places/layout.ts';
-import type { ValueKind } from './fields/lexicon.ts';
+import type { ValueKind } from './words/concepts.ts';
 import {
   currenciesIn,
   numbersIn,

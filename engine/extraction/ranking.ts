@@ -1,8 +1,8 @@
 import type { Candidate } from './candidates.ts';
 import { type EvidenceKind, findingOf, type Finding } from './finding.ts';
-import { judgedFor, endingScore, wholeScore, type Judged } from './fields/labels.ts';
+import { judgedFor, endingScore, wholeScore, type Judged } from './words/says.ts';
+import type { ValueKind } from './words/concepts.ts';
 import type { Field } from './fields/fields.ts';
-import type { ValueKind } from './fields/lexicon.ts';
 import { partyAt } from './parties/partyTitles.ts';
 import type { Source } from './source.ts';
 import { digitsAround, isMark, currencyOf } from './values/numbers.ts';

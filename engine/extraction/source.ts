@@ -1,9 +1,9 @@
 import type { Document } from '../document/document.ts';
 import { readThrough } from '../document/wholeBlocks.ts';
 import { candidatesOf, conventionsOf, type Candidate, type Conventions } from './candidates.ts';
-import { labelMatcher, type LabelMatcher } from './fields/labels.ts';
+import { labelMatcher, type LabelMatcher } from './words/says.ts';
+import type { ValueKind } from './words/concepts.ts';
 import { layoutOf, type Layout, type Row } from './places/layout.ts';
-import type { ValueKind } from './fields/lexicon.ts';
 import { once } from '../kernel/once.ts';
 import type { Ablation } from './finding.ts';
 import type { WhyLog } from './why.ts';

@@ -1,10 +1,13 @@
 import { type EvidenceKind, textFinding, type Finding } from './finding.ts';
 import type { Field } from './fields/fields.ts';
-import { wholeScore } from './fields/labels.ts';
+import { wholeScore } from './words/says.ts';
+import { folded } from '../kernel/text.ts';
+import { labelWords, nameWords } from './words/labelWords.ts';
+import { phraseSimilarity, formAlike } from './words/alike.ts';
 import { below, nextOf } from './form/neighbours.ts';
 import type { Segment } from './places/layout.ts';
 import type { Source } from './source.ts';
-import { folded, labelWords, nameWords, phraseSimilarity, wordSimilarity } from './fields/words.ts';
+import { lexicon } from './words/lexicon.ts';
 
 const LABELLED = 0.75;
 
@@ -112,12 +115,8 @@ function belowOf(segment: Segment, source: Source): Segment | undefined {
   return next !== undefined && isValue(next, source) ? next : undefined;
 }
 
-const YES = new Set(
-  'yes true y ja oui si sim tak ano vrai wahr vero waar verdadero verdadeiro x ✓ ✔ ☑ ☒ checked on'.split(' '),
-);
-const NO = new Set(
-  'no false n nein non nee nao nie ne faux falsch falso onwaar ☐ unchecked off none'.split(' '),
-);
+const YES = lexicon.choices.yes;
+const NO = lexicon.choices.no;
 
 const TICKED = /[☑☒✓✔✗✘]|\[ ?[xX] ?\]|\([xX]\)/u;
 
@@ -165,13 +164,11 @@ export function choiceIn({ choices }: Field, text: string): string | undefined {
 
 /** A text of so many words may say a choice and some more: "Bank transfer (SEPA)". */
 const CHOICE_WORDS_MAX = 8;
-const DENIED = new Set(
-  'not no non nicht kein keine ne pas never without ohne sans sin other than'.split(' '),
-);
+const DENIED = lexicon.choices.denied;
 
 const isSaidIn = (own: readonly string[], words: readonly string[]): boolean =>
   own.some((word) => /\p{L}{3}/u.test(word)) &&
-  own.every((word) => words.some((other) => wordSimilarity(word, other) >= SAME_CHOICE));
+  own.every((word) => words.some((other) => formAlike(word, other) >= SAME_CHOICE));
 
 const onlyOne = ([one, ...others]: readonly { readonly choice: string }[]): string | undefined =>
   others.length === 0 ? one?.choice : undefined;

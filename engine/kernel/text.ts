@@ -1,3 +1,15 @@
+/** Text for comparing: without case and diacritics. */
+export const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/ß/g, 'ss')
+    .replace(/ł/g, 'l')
+    .replace(/ø/g, 'o')
+    .replace(/æ/g, 'ae')
+    .replace(/œ/g, 'oe');
+
 /** A pattern for one of some pieces of patterns, the first that fits. */
 export const oneOf = (pieces: readonly string[]): string => `(?:${pieces.join('|')})`;
 

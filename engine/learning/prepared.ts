@@ -4,7 +4,7 @@ import { foundByRules, readingOf, type Reading, type ReadingOptions } from '../e
 import type { Field } from '../extraction/fields/fields.ts';
 import type { Signed } from '../extraction/finding.ts';
 import type { Layout, Segment } from '../extraction/places/layout.ts';
-import type { ValueKind } from '../extraction/fields/lexicon.ts';
+import type { ValueKind } from '../extraction/words/concepts.ts';
 import { featuresOf, labelsAt, namingLabels, type Features, type PageSizes } from './weights/features.ts';
 import { textSpots, typedSpots, type Spot } from './weights/spots.ts';
 import { surroundingsIn } from './weights/surroundings.ts';

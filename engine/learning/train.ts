@@ -1,4 +1,4 @@
-import { lexiconVersion } from '../extraction/fields/lexicon.ts';
+import { lexiconVersion } from '../extraction/words/concepts.ts';
 import type { Document } from '../document/document.ts';
 import { canonicalJson, sha256 } from '../kernel/canonicalJson.ts';
 import type { JsonObject } from '../kernel/json.ts';

@@ -1,20 +1,35 @@
 import type { Field } from '../extraction/fields/fields.ts';
-import { concepts } from '../extraction/fields/lexicon.ts';
-import { stemOf, wordsOf } from './words.ts';
-import vocabulary from './vocabulary.json' with { type: 'json' };
+import { concepts } from '../extraction/words/concepts.ts';
+import { wordsOf } from './words.ts';
 import { pointedName } from '../kernel/json.ts';
 import { remembered } from '../kernel/once.ts';
+import { stemOf } from '../extraction/words/labelWords.ts';
+import { type Want } from '../extraction/fields/wants.ts';
 
-/** What the words of a field's name say that its value looks like. */
-export const WANTS = Object.keys(vocabulary.wants) as readonly Want[];
-export type Want = keyof typeof vocabulary.wants;
-
-const WORDS: Readonly<Record<Want, ReadonlySet<string>>> = Object.fromEntries(
-  Object.entries(vocabulary.wants).map(([want, words]) => [
-    want,
-    new Set([...words, ...words.flatMap(wordsOf)]),
-  ]),
-) as unknown as Readonly<Record<Want, ReadonlySet<string>>>;
+/** Looks of a value that the words of a field ask for, in the order that the weights know. */
+const LOOKS = {
+  person: 'person',
+  org: 'org',
+  address: 'address',
+  place: 'place',
+  id: 'id',
+  email: 'email',
+  phone: 'phone',
+  url: 'url',
+  money: 'money',
+  count: 'count',
+  percent: 'percent',
+  date: 'date',
+  time: 'time',
+  duration: 'duration',
+  currency: 'currency',
+  long: 'long',
+  title: 'work_title',
+  start: 'since',
+  end: 'until',
+} as const satisfies Readonly<Record<string, Want>>;
+export type Look = keyof typeof LOOKS;
+export const WANTS = Object.keys(LOOKS) as readonly Look[];
 
 /** A field as the scorer sees it: its words, and what form its value has. */
 export interface Asked {
@@ -29,7 +44,7 @@ export interface Asked {
   /** The lexicon's phrases for its concept. */
   readonly known: readonly (readonly string[])[];
   /** 1: its name says so; 0.5: its description does. */
-  readonly wants: Readonly<Record<Want, number>>;
+  readonly wants: Readonly<Record<Look, number>>;
   readonly depth: number;
 }
 
@@ -73,17 +88,15 @@ export function askedOf(field: Field): Asked | undefined {
     phrases,
     all: unique([...name, ...parents, ...about]),
     known: field.concept === undefined ? [] : phrasesOf(field.concept.id),
-    wants: wantsOf(field, name, about),
+    wants: sureness(field),
     depth: names.length,
   };
 }
 
-function wantsOf(field: Field, name: readonly string[], about: readonly string[]): Asked['wants'] {
-  const { kind } = field;
-  const wanted = (want: Want): number => {
-    if (want === kind) return 1;
-    if (name.some((word) => WORDS[want].has(word))) return 1;
-    return about.some((word) => WORDS[want].has(word)) ? 0.5 : 0;
-  };
-  return Object.fromEntries(WANTS.map((want) => [want, wanted(want)])) as unknown as Asked['wants'];
-}
+const sureness = ({ kind, wants }: Field): Asked['wants'] =>
+  Object.fromEntries(
+    WANTS.map((look) => {
+      if (look === kind || wants.name.has(LOOKS[look])) return [look, 1];
+      return [look, wants.all.has(LOOKS[look]) ? 0.5 : 0];
+    }),
+  ) as unknown as Asked['wants'];

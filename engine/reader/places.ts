@@ -1,10 +1,11 @@
 import type { Block, Box, TableCell } from '../document/document.ts';
-import { concepts } from '../extraction/fields/lexicon.ts';
+import { concepts } from '../extraction/words/concepts.ts';
 import { overlap, type Segment } from '../extraction/places/layout.ts';
 import type { Source } from '../extraction/source.ts';
 import { newLabelBook, type LabelBook } from './labelBook.ts';
-import { stemOf, wordsOf } from './words.ts';
-import vocabulary from './vocabulary.json' with { type: 'json' };
+import { wordsOf } from './words.ts';
+import { lexicon } from '../extraction/words/lexicon.ts';
+import { stemOf } from '../extraction/words/labelWords.ts';
 
 /** How a label stands to a value. */
 export const RELATIONS = [
@@ -55,7 +56,7 @@ export interface Places {
 
 const LABEL_WORDS: ReadonlySet<string> = new Set([
   ...concepts().flatMap(({ phrases }) => phrases.flatMap((words) => words.map(stemOf))),
-  ...vocabulary.labelWords.flatMap(wordsOf),
+  ...lexicon.reader.label_words.words.flatMap(wordsOf),
 ]);
 
 /** Share of words that labels are made of, 0..1. */

@@ -1,5 +1,5 @@
 import type { Json } from '../kernel/json.ts';
-import type { ValueKind } from '../extraction/fields/lexicon.ts';
+import type { ValueKind } from '../extraction/words/concepts.ts';
 import { paragraphsOf } from '../extraction/places/paragraphs.ts';
 import { overlap, type Row, type Segment } from '../extraction/places/layout.ts';
 import type { Source } from '../extraction/source.ts';

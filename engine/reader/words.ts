@@ -1,6 +1,7 @@
-import { nameWords, oneLetterOff } from '../extraction/fields/words.ts';
+import { nameWords, stemOf } from '../extraction/words/labelWords.ts';
+import { oneLetterOff, areSynonyms } from '../extraction/words/alike.ts';
 import { memoryOf } from '../kernel/once.ts';
-import { areSynonyms } from '../extraction/matching/synonyms.ts';
+import { lexicon } from '../extraction/words/lexicon.ts';
 
 const known = memoryOf<readonly string[]>(20_000);
 
@@ -12,23 +13,7 @@ const stemsIn = (text: string): readonly string[] =>
     .filter((word) => !/^\d/.test(word))
     .map(stemOf);
 
-const ENDINGS: readonly (readonly [RegExp, string])[] = [
-  [/^(.{2,})ies$/, '$1y'],
-  [/^(.{2,}[^su])s$/, '$1'],
-  [/^(.{4,})ing$/, '$1'],
-  [/^(.{4,})ed$/, '$1'],
-];
-
-/** A word without the endings of English plurals and participles. */
-export function stemOf(word: string): string {
-  if (word.length < 4) return word;
-  const ending = ENDINGS.find(([shape]) => shape.test(word));
-  return ending === undefined ? word : word.replace(ending[0], ending[1]);
-}
-
-const GENERIC = new Set(
-  'nr name date amount total value type code kind full title detail info iso'.split(' ').map(stemOf),
-);
+const GENERIC = new Set(lexicon.reader.generic.words.map(stemOf));
 
 /** How much a word says, 0..1. */
 export const weightOf = (word: string): number => {

@@ -1,12 +1,13 @@
 import type { Field } from '../fields/fields.ts';
 import { typeFit, type Profile } from '../grids/cellValues.ts';
 import { isEmpty, type Cell } from '../grids/grid.ts';
-import { headerWords } from '../grids/likeness.ts';
-import lists from '../lexicon/lists.json' with { type: 'json' };
-import parties from '../lexicon/parties.json' with { type: 'json' };
+import { conceptNamed } from '../words/concepts.ts';
+import { headerWords } from '../words/labelWords.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import { choicesIn } from '../texts.ts';
 import type { Place } from './headed.ts';
+import { lexicon } from '../words/lexicon.ts';
+import { asks } from '../fields/wants.ts';
 
 /** What a column is told by that no header names in words: its header, what it holds, and what kind that is. */
 export interface ToldColumn {
@@ -28,10 +29,8 @@ const BY_NAME = 0.46;
 /** A column may hold a few of the choices only, as marks of some rows. */
 const MARKS_MIN = 1;
 
-const NAMES = new Set(lists.names);
-const YEARS = new Set(lists.years);
-const { kind: _, ...COUNTRY } = parties.country;
-const COUNTRIES = new Set(Object.values(COUNTRY).flat());
+const NAMES = lexicon.asks.name;
+const COUNTRIES = new Set(conceptNamed('country')?.phrases.flat());
 
 /**
  * Columns for fields that no header names: by the initials of the field's words ("YB" for the year of birth), by the
@@ -79,11 +78,6 @@ interface Sign {
   readonly score: number;
 }
 
-const named =
-  (names: ReadonlySet<string>) =>
-  ({ phrases }: Field): boolean =>
-    phrases.flat().some((word) => names.has(word));
-
 /** What tells that a column is a field's; the first that is for the field decides. */
 const SIGNS: readonly Sign[] = [
   {
@@ -92,8 +86,16 @@ const SIGNS: readonly Sign[] = [
     score: BY_CHOICE,
   },
   { asksFor: (field, header) => areInitials(header, field), is: () => true, score: BY_INITIALS },
-  { asksFor: named(YEARS), is: (text) => /^(?:1[89]|20)\d{2}$/.test(text.trim()), score: BY_KIND },
-  { asksFor: named(COUNTRIES), is: (text) => /^\p{Lu}{2,3}$/u.test(text.trim()), score: BY_KIND },
+  {
+    asksFor: (field) => asks(field, 'year'),
+    is: (text) => /^(?:1[89]|20)\d{2}$/.test(text.trim()),
+    score: BY_KIND,
+  },
+  {
+    asksFor: ({ phrases }) => phrases.flat().some((word) => COUNTRIES.has(word)),
+    is: (text) => /^\p{Lu}{2,3}$/u.test(text.trim()),
+    score: BY_KIND,
+  },
   {
     asksFor: (field, header) => isOfNames(header) && mayBeNamed(field),
     is: (text) => !/\d/.test(text),

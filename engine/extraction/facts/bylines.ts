@@ -1,10 +1,8 @@
-import { withoutEnd } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
-import { folded, nameWords } from '../fields/words.ts';
+import { withoutEnd, folded } from '../../kernel/text.ts';
 import type { Finding, Signed } from '../finding.ts';
 import type { Generator } from '../../ports/why.ts';
 import type { Listed } from '../lists/rowMembers.ts';
-import parts from '../lexicon/parts.json' with { type: 'json' };
 import { headOf } from '../parts/head.ts';
 import { isOrganization, personIn } from '../parts/people.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
@@ -12,10 +10,10 @@ import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { type Fact, mailFact } from './mailFacts.ts';
 import { once } from '../../kernel/once.ts';
+import { lexicon } from '../words/lexicon.ts';
+import { asks } from '../fields/wants.ts';
 
-const AUTHORS = new Set(parts.authors);
-const INSTITUTIONS = new Set(parts.affiliation);
-const MAILS = new Set(['email', 'mail', 'emails', 'correo', 'courriel', 'correspondence']);
+const AUTHORS = lexicon.asks.authors;
 
 /** Names below a title are its authors nearly always. */
 const CONFIDENCE = 0.85;
@@ -36,10 +34,11 @@ interface Byline {
 const bylineOf = once(bylineIn);
 
 /** The authors of a paper, or their institutions, as they stand below its title; undefined where none do. */
-function bylineFact({ type, terms: { name } }: Field, source: Source): Fact | undefined {
-  if (type !== 'string') return undefined;
+function bylineFact(field: Field, source: Source): Fact | undefined {
+  if (field.type !== 'string') return undefined;
+  const { name } = field.terms;
   const isAuthors = name.length === 1 && name.every((word) => AUTHORS.has(word));
-  if (!isAuthors && !name.some((word) => INSTITUTIONS.has(word))) return undefined;
+  if (!isAuthors && !asks(field, 'institution')) return undefined;
   const { authors, institutions } = bylineOf(source);
   const marked = [...institutions].flatMap(([mark, finding]) => (mark === '' ? [] : [finding]));
   const findings = isAuthors ? authors.map((author) => author.name) : marked;
@@ -49,18 +48,18 @@ function bylineFact({ type, terms: { name } }: Field, source: Source): Fact | un
 /** A row an author, with the institution and the address of mail of each; none where no authors are asked for. */
 export function authorRows({ fields, called }: Listed, source: Source): readonly RowFindings[] {
   const isAsked = called.phrases.some((words) => words.some((word) => AUTHORS.has(word)));
-  if (!isAsked || !fields.some((field) => saysOneOf(field, NAMES))) return [];
+  if (!isAsked || !fields.some((field) => isName(field))) return [];
   const { authors, institutions, mails } = bylineOf(source);
   return authors.map(({ name, marks }, i) => {
     const own = marks.flatMap((mark) => institutions.get(mark) ?? []);
     const institution = own[0] ?? institutions.get('');
     const mail = mails.length === authors.length ? mails[i] : mails.find((one) => isMailOf(one, name));
     const row = fields.flatMap((field): readonly (readonly [string, Finding])[] => {
-      const found = saysOneOf(field, NAMES)
+      const found = isName(field)
         ? name
-        : saysOneOf(field, MAILS)
+        : asks(field, 'email')
           ? mail
-          : saysOneOf(field, INSTITUTIONS)
+          : asks(field, 'institution')
             ? institution
             : undefined;
       return found === undefined ? [] : [[field.pointer, found]];
@@ -69,9 +68,9 @@ export function authorRows({ fields, called }: Listed, source: Source): readonly
   });
 }
 
-const NAMES = new Set(['name', 'author', 'fullname']);
-const saysOneOf = ({ pointer }: Field, some: ReadonlySet<string>): boolean =>
-  nameWords(pointer).some((word) => some.has(word));
+/** The member is an author's name, which may be called so, or the author. */
+const isName = (field: Field): boolean =>
+  (asks(field, 'name') || asks(field, 'authors')) && !asks(field, 'email');
 
 const SURNAME_MIN = 3;
 
@@ -85,8 +84,7 @@ const LINES_MAX = 4;
 const BELOW_MAX = 30;
 const LINE_CHARACTERS = 300;
 /** What comes after the authors. */
-const TEXT =
-  /^(?:abstract|summary|zusammenfassung|résumé|resumen|riassunto|samenvatting|\d?\.?\s?(?:introduction|einleitung))/iu;
+const TEXT = new RegExp(`^${lexicon.authors.end_before.pattern}`, 'iu');
 
 function bylineIn(source: Source): Byline {
   const last = headOf(source).large[0]?.segments.at(-1);

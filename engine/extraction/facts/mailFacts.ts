@@ -1,15 +1,15 @@
 import type { Field } from '../fields/fields.ts';
-import { folded } from '../fields/words.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Finding } from '../finding.ts';
 import { linesOnPages } from '../../document/wholeBlocks.ts';
 import { type Cell, plainWords } from '../grids/grid.ts';
-import mail from '../lexicon/mail.json' with { type: 'json' };
 import type { Source } from '../source.ts';
 import { datesIn } from '../values/dates.ts';
 import type { Document, DocumentPage, Line } from '../../document/document.ts';
+import { lexicon } from '../words/lexicon.ts';
 
-const ADDRESSES: ReadonlySet<string> = new Set(mail.addresses);
-const NAMES: ReadonlySet<string> = new Set(mail.names);
+const { address, email, name } = lexicon.asks;
+const isAddress = (word: string): boolean => address.has(word) || email.has(word);
 
 /** Headers are written by programs, and read as such. */
 const CONFIDENCE = 0.97;
@@ -32,7 +32,7 @@ export function mailFact(field: Field, { document }: Source): Fact | undefined {
 /** `from_email`, `sender`, `recipient_name`: the part without the words that say what of it is meant. */
 function partAsked({ phrases }: Field): MailPart | undefined {
   for (const phrase of phrases) {
-    const words = phrase.filter((word) => !ADDRESSES.has(word) && !NAMES.has(word) && word !== 'e');
+    const words = phrase.filter((word) => !isAddress(word) && !name.has(word) && word !== 'e');
     const part = partNamed(phrase) ?? partNamed(words);
     if (part !== undefined) return part;
   }
@@ -74,8 +74,8 @@ type Shape = 'address' | 'name' | 'both';
 /** Whether the address, the name or both are asked for, as the schema's words say. */
 function shapeOf({ kind, phrases, about }: Field): Shape {
   const words = [...phrases.flat(), ...about.flat().map(folded)];
-  if (kind === 'email' || words.some((word) => ADDRESSES.has(word))) return 'address';
-  return words.some((word) => NAMES.has(word)) ? 'name' : 'both';
+  if (kind === 'email' || words.some(isAddress)) return 'address';
+  return words.some((word) => name.has(word)) ? 'name' : 'both';
 }
 
 /** A mailbox is written "Name (address)", or is one of the two. */
@@ -87,14 +87,14 @@ function mailboxPart(text: string, shape: Shape): string | undefined {
   return name.includes('@') ? undefined : name;
 }
 
-type MailPart = keyof typeof mail.parts;
+type MailPart = keyof typeof lexicon.mail;
 
 /** The header of a message, by its parts. */
 type MailHeader = ReadonlyMap<MailPart, Cell>;
 
 const PARTS: ReadonlyMap<string, MailPart> = new Map(
-  (Object.keys(mail.parts) as MailPart[]).flatMap((part) =>
-    mail.parts[part].map((phrase): [string, MailPart] => [phrase, part]),
+  (Object.keys(lexicon.mail) as MailPart[]).flatMap((part) =>
+    lexicon.mail[part].words.map((phrase): [string, MailPart] => [phrase, part]),
   ),
 );
 

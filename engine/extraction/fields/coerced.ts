@@ -1,4 +1,5 @@
-import type { Json } from '../../kernel/json.ts';
+import { ownMember, type Json } from '../../kernel/json.ts';
+import { values } from '../words/lexicon.ts';
 import type { Field } from './fields.ts';
 
 /** A field as it is read, by each of its types in the schema's order. */
@@ -70,22 +71,14 @@ function hourOf(hours: number, half: string | undefined): number {
 
 const DURATION = /^P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?$/u;
 const SPOKEN = /\(?\b(\d{1,4})\)?\s?(year|month|week|day|hour|minute|second|jahr|monat|woche|tag|stunde)/iu;
-const UNITS: ReadonlyMap<string, string> = new Map([
-  ...['year', 'jahr'].map((word) => [word, 'Y'] as const),
-  ...['month', 'monat'].map((word) => [word, 'M'] as const),
-  ...['week', 'woche'].map((word) => [word, 'W'] as const),
-  ...['day', 'tag'].map((word) => [word, 'D'] as const),
-  ...['hour', 'stunde'].map((word) => [word, 'H'] as const),
-  ['minute', 'M'],
-  ['second', 'S'],
-]);
-const OF_TIME = new Set(['hour', 'stunde', 'minute', 'second']);
+const UNITS: Readonly<Record<string, string>> = values.duration_units;
+const OF_TIME: ReadonlySet<string> = new Set(values.time_units);
 
 /** ISO 8601: "P2Y" as it stands, or for "two (2) years". */
 function durationOf(text: string): string | undefined {
   if (DURATION.test(text)) return text;
   const [, count = '', said = ''] = SPOKEN.exec(text) ?? [];
-  const unit = UNITS.get(said.toLowerCase());
+  const unit = ownMember(UNITS, said.toLowerCase());
   return unit === undefined ? undefined : `P${OF_TIME.has(said.toLowerCase()) ? 'T' : ''}${count}${unit}`;
 }
 

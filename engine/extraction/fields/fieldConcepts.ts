@@ -5,13 +5,31 @@ import {
   concepts,
   type Concept,
   type ValueKind,
-} from './lexicon.ts';
-import { withoutRole, type Role } from './roles.ts';
-import { vocabulary, type Vocabulary } from './vocabulary.ts';
-import { phraseSimilarity } from './words.ts';
+  vocabulary,
+  type Vocabulary,
+} from '../words/concepts.ts';
+import { phraseSimilarity } from '../words/alike.ts';
 import { memoryOf } from '../../kernel/once.ts';
-import { oneOf } from '../../kernel/text.ts';
-import labels from '../lexicon/labels.json' with { type: 'json' };
+import { lexicon, type WordList } from '../words/lexicon.ts';
+
+/** Whose a field is. */
+export type Role = keyof typeof lexicon.roles;
+
+const ROLES = Object.entries(lexicon.roles) as readonly (readonly [Role, WordList])[];
+
+/** The role that words name; the first of them that names one decides. */
+export function roleIn(words: readonly string[]): Role | undefined {
+  if (words.includes('from') && words.includes('bill')) return 'seller';
+  for (const word of words) {
+    const role = ROLES.find(([, named]) => named.has(word))?.[0];
+    if (role !== undefined) return role;
+  }
+  return undefined;
+}
+
+/** The words without those that name a role. */
+export const withoutRole = (words: readonly string[]): readonly string[] =>
+  words.filter((word) => !ROLES.some(([, named]) => named.has(word)));
 
 /** What the schema says of a field. */
 export interface Naming {
@@ -23,7 +41,7 @@ export interface Naming {
   readonly inRow: boolean;
 }
 
-const UNITS = new Set(labels.units);
+const UNITS = lexicon.labels.units;
 
 /** A name may end in the unit of its value. */
 const withoutUnit = (words: readonly string[]): readonly string[] =>
@@ -38,14 +56,14 @@ const NAMES_ENOUGH = 0.6;
 const WITHOUT_ROLE = 0.95;
 const BY_DESCRIPTION = 0.9;
 /** A name that says next to nothing leaves the word to the description. */
-const VAGUE = new Set(labels.vague);
+const VAGUE = lexicon.labels.vague;
 const VAGUE_WEIGHT = 0.7;
 /** A number is seldom asked for as text: `country` is no count. */
 const NUMBER_AS_TEXT = 0.6;
 
 /** A date is seldom asked for as text by a name that does not speak of days. */
 const DATE_UNSAID = 0.6;
-const DATE_WORD = new RegExp(`^${oneOf(labels.date_words)}`);
+const DATE_WORD = new RegExp(`^${lexicon.labels.date_words.pattern}`);
 
 /** How well the names say each concept; the description counts a little less. */
 function conceptScorer({ phrases, about, kind }: Naming): (concept: Concept) => number {

@@ -1,11 +1,11 @@
 import { memberPointer, asObject, type Json, type JsonObject, listOf } from '../../kernel/json.ts';
 import { nullnessOf } from '../schema/nullness.ts';
-import { conceptOf, isVague, type Naming } from './fieldConcepts.ts';
-import { conceptNamed, type Concept, type ValueKind } from './lexicon.ts';
-import { roleIn, type Role } from './roles.ts';
+import { conceptNamed, type Concept, type ValueKind } from '../words/concepts.ts';
+import { conceptOf, isVague, type Naming, roleIn, type Role } from './fieldConcepts.ts';
+import { labelWords, nameWords } from '../words/labelWords.ts';
+import { printedLabels, termsOf, type Terms } from './terms.ts';
 import { buildOf, valueTypes, waysOf, type Way } from './ways.ts';
-import { labelWords, nameWords } from './words.ts';
-import { printedLabels, termsOf, type Terms } from '../matching/terms.ts';
+import { wantsOf, type Wants } from './wants.ts';
 
 /** A leaf of the schema: what to look for, and how it is called. */
 export interface Field {
@@ -33,6 +33,8 @@ export interface Field {
   readonly about: readonly (readonly string[])[];
   /** All that the schema says of it, as labels may say it. */
   readonly terms: Terms;
+  /** What its words ask for. */
+  readonly wants: Wants;
 }
 
 /** The schema as a tree of what can be filled. */
@@ -333,6 +335,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const concept = conceptOf({ ...named, kind: known, inRow });
   const own = named.phrases.filter((words) => concept === undefined || !isVague(words));
   const labels = [...own, ...printedIn(schema)];
+  const terms = termsOf({ name: place.name, parents: place.parents, schema });
   return {
     pointer: place.pointer,
     kind: known ?? (limits.choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
@@ -343,7 +346,8 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     inRow,
     phrases: labels,
     about: named.about,
-    terms: termsOf({ name: place.name, parents: place.parents, schema }),
+    terms,
+    wants: { name: wantsOf(terms.name), all: wantsOf(terms.all) },
   };
 }
 
@@ -363,22 +367,9 @@ function namesOf(schema: JsonObject, place: Place): Omit<Naming, 'kind' | 'inRow
   };
 }
 
-/** What is meant where a document has nothing under the first name: a receipt's number for an invoice's. */
-const STAND_INS: Readonly<Record<string, string>> = {
-  tax_number: 'vat_id',
-  phone: 'mobile',
-  mobile: 'phone',
-  invoice_number: 'receipt_number',
-  receipt_number: 'invoice_number',
-  account_number: 'iban',
-  amount_due: 'grand_total',
-  order_date: 'invoice_date',
-};
-
 /** The same field by its concept's stand-in; undefined where there is none. */
 export function standIn(field: Field): Field | undefined {
-  const id = STAND_INS[field.concept?.id ?? ''];
-  const concept = conceptNamed(id);
+  const concept = conceptNamed(field.concept?.standIn);
   if (concept === undefined || field.inRow) return undefined;
   return { ...field, concept, kind: field.kind === 'number' ? 'number' : concept.kind, phrases: [] };
 }

@@ -19,6 +19,8 @@ import {
   isNextItem,
 } from './printed.ts';
 import { addTo } from '../../kernel/lists.ts';
+import { folded } from '../../kernel/text.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 /** What a document prints as a form: its labels with their values, and what is never a value. */
 export interface Form {
@@ -171,7 +173,8 @@ function valueBeside(segment: Segment, layout: Layout): Segment | undefined {
 const isUnit = (text: string): boolean =>
   /^(?:[\p{L}°º%²³/]{1,4}|\([\p{L}°º%²³/]{1,4}\))$/u.test(text) &&
   !/^\p{Lu}\p{Ll}/u.test(text) &&
-  !/^(?:yes|no|ja|nein|oui|non|si|sí|tak|nie|ano|ne|nee)$/iu.test(text);
+  !lexicon.choices.yes.has(folded(text)) &&
+  !lexicon.choices.no.has(folded(text));
 
 const valueSpot = (segment: Segment): Spot => ({
   ...whole(segment),

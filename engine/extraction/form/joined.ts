@@ -1,8 +1,7 @@
-import { oneOf } from '../../kernel/text.ts';
-import forms from '../lexicon/forms.json' with { type: 'json' };
 import type { Layout } from '../places/layout.ts';
 import { below } from './neighbours.ts';
 import type { Pair } from './pair.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 type Drawn = Pick<Pair, 'label' | 'value' | 'kind'>;
 
@@ -30,7 +29,7 @@ export function sidesOf<D extends Drawn>(draft: D): readonly D[] {
 
 /** A question, and what it asks of whom. */
 const QUESTION = /\?\s*$/u;
-const OF_WHOM = /\s((?:of|for|von|des|der|de|du|del|di|van)\s?\p{L}.*)\?\s*$/u;
+const OF_WHOM = new RegExp(`\\s(${lexicon.forms.of_whom.pattern}\\s?\\p{L}.*)\\?\\s*$`, 'u');
 const FIRST = /^\s*(\p{Lu}\p{Ll}{2,15}|(?:\p{L} ){3,8}\p{L}(?!\S))\s+(?=\S)/u;
 
 /** "What is the name and address of the owner?" over "Name Ada Low": the value repeats which of both it answers. */
@@ -57,11 +56,11 @@ export function namedAgain<D extends Drawn>(draft: D): D {
 
 /** "Insured name and address", "Owner's name, address and postal code", with whose they are before or after. */
 const NAME_AND_ADDRESS = new RegExp(
-  `^(.{0,40}?(?<!\\p{L})${oneOf(forms.name_words)})(?:,\\s?|\\s?,?\\s${oneOf(forms.joints)}\\s)` +
-    `(?:\\p{L}+\\s)?(${oneOf(forms.address_words)})(?!\\p{L})(.{0,40})$`,
+  `^(.{0,40}?(?<!\\p{L})${lexicon.forms.name_words.pattern})(?:,\\s?|\\s?,?\\s${lexicon.forms.joints.pattern}\\s)` +
+    `(?:\\p{L}+\\s)?(${lexicon.forms.address_words.pattern})(?!\\p{L})(.{0,40})$`,
   'iu',
 );
-const OF_WHOM_AFTER = /^\s(?:of|for|von|des|der|de|du|del|di|van)\s\p{L}/u;
+const OF_WHOM_AFTER = new RegExp(`^\\s${lexicon.forms.of_whom.pattern}\\s\\p{L}`, 'u');
 
 /** Heights of a line that the lines of one block stand apart at most. */
 const BLOCK_LEADING = 1.2;
@@ -75,7 +74,7 @@ export function nameAndAddress<D extends Drawn>(draft: D, layout: Layout): reado
   if (next === undefined || next.text.includes(':')) return [draft];
   const [, named = '', addressed = '', rest = ''] = match;
   const whom = OF_WHOM_AFTER.test(rest) ? rest : '';
-  const owner = named.replace(new RegExp(`${oneOf(forms.name_words)}$`, 'iu'), '');
+  const owner = named.replace(new RegExp(`${lexicon.forms.name_words.pattern}$`, 'iu'), '');
   const value = { segment: next, from: 0, to: next.text.length };
   return [
     { ...draft, label: `${named}${whom}` },

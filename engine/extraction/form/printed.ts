@@ -1,5 +1,4 @@
-import { oneOf } from '../../kernel/text.ts';
-import forms from '../lexicon/forms.json' with { type: 'json' };
+import { lexicon } from '../words/lexicon.ts';
 
 /** Filler characters alone, and three of a kind among them. */
 const FILLERS = /^[\s_.…·•*#Xx\-–—]+$/;
@@ -12,13 +11,13 @@ export const isPlaceholder = (text: string): boolean =>
   (FILLERS.test(text) && FILLER.test(text)) || TEMPLATE.test(text.trim());
 
 /** The head nouns of labels: a text without digits that ends in one is no name. */
-const LABEL_ENDS = new RegExp(`(?<!\\p{L})${oneOf(forms.label_ends)}[.:]?$`, 'iu');
+const LABEL_ENDS = new RegExp(`(?<!\\p{L})${lexicon.forms.label_ends.pattern}[.:]?$`, 'iu');
 
 /** Reads as the label of a form, and not as a name: "Spouse's social security number", "H) employer". */
 export const isLabelLike = (text: string): boolean =>
   /^(?:\d{1,3}[.)]|\p{Lu}\))\s/u.test(text) || (!/\d/.test(text) && LABEL_ENDS.test(text.trim()));
 
-const ASKS = new RegExp(`^[("]?${oneOf(forms.asks)}(?![\\p{L}\\p{N}])`, 'iu');
+const ASKS = new RegExp(`^[("]?${lexicon.forms.instructions.pattern}(?![\\p{L}\\p{N}])`, 'iu');
 /** A text all in parentheses says how to fill in, unless it has a number. */
 const ASIDE = /^\([^()\d]+\)\.?$/u;
 const INSTRUCTION_WORDS_MIN = 3;

@@ -1,5 +1,5 @@
 import type { Box, Word } from '../../document/document.ts';
-import { folded } from '../fields/words.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Segment } from '../places/layout.ts';
 
 /** A cell with the words that it is made of. */

@@ -7,7 +7,7 @@ import { contextScore, sections } from './sections.ts';
 import type { Grid } from './grid.ts';
 import type { Headed } from '../columns/headed.ts';
 import { headedBy, type Asked } from './headerRows.ts';
-import { headerMatcher } from './likeness.ts';
+import { headerMatcher } from '../words/says.ts';
 import { lineGrids } from './lineGrids.ts';
 import { rowChoice, rowsOf } from './partRows.ts';
 import { gridsOf, turnedGrids } from './tableGrids.ts';

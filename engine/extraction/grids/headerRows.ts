@@ -2,7 +2,7 @@ import type { Field } from '../fields/fields.ts';
 import type { Source } from '../source.ts';
 import { profileOf, typeFit, type Profile } from './cellValues.ts';
 import { cellsIn, isEmpty, type Cell, type Grid, type GridRow } from './grid.ts';
-import type { HeaderMatcher } from './likeness.ts';
+import type { HeaderMatcher } from '../words/says.ts';
 import { byContent } from '../columns/byContent.ts';
 import { beginsWithValues, byOrder } from '../columns/byOrder.ts';
 import type { Headed, Place } from '../columns/headed.ts';

@@ -1,6 +1,6 @@
 import { once } from '../../kernel/once.ts';
 import type { Row, Segment } from '../places/layout.ts';
-import { labelWords } from '../fields/words.ts';
+import { labelWords } from '../words/labelWords.ts';
 import type { Cell, Grid, GridRow } from './grid.ts';
 import type { Asked as AskedOfRows } from './headerRows.ts';
 import { columnSpans, gridRow, nearestOver, placedCells, placedWords } from './lineColumns.ts';

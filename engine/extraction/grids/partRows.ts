@@ -1,15 +1,16 @@
 import type { Word } from '../../document/document.ts';
 import type { Headed, Place } from '../columns/headed.ts';
 import type { Called, Field } from '../fields/fields.ts';
-import { wholeScore } from '../fields/labels.ts';
-import { folded, labelWords } from '../fields/words.ts';
+import { wholeScore, type HeaderMatcher } from '../words/says.ts';
+import { folded } from '../../kernel/text.ts';
+import { labelWords } from '../words/labelWords.ts';
+import { ALIKE, alike } from '../words/alike.ts';
 import type { Finding } from '../finding.ts';
 import { cellValue } from './cellValues.ts';
 import { cellsIn, isEmpty, type Cell, type Grid, type GridRow } from './grid.ts';
-import { sameStem, type HeaderMatcher } from './likeness.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
-import lists from '../lexicon/lists.json' with { type: 'json' };
+import { lexicon } from '../words/lexicon.ts';
 
 /** A stretch of rows under one header. */
 export interface Part {
@@ -251,8 +252,8 @@ function afterLabel(cell: Cell, field: Field, matcher: HeaderMatcher): Cell | un
 const afterColon = ([first, ...rest]: readonly Word[], text: string): readonly Word[] =>
   first === undefined ? [] : [{ ...first, text: text.split(' ')[0] ?? '' }, ...rest];
 
-const TOTALS = new Set(lists.totals);
-const WITHOUT = new Set(lists.without);
+const TOTALS = lexicon.rows.totals;
+const WITHOUT = lexicon.rows.without;
 
 /** Which rows a list leaves out, as its description says. */
 interface RowChoice {
@@ -271,9 +272,7 @@ export function rowChoice({ description, phrases }: Called): RowChoice {
     isTotal: (label) => !asksTotals && TOTALS.has(wordsOf(label)[0] ?? ''),
     leavesOut: (label) => {
       const words = wordsOf(label);
-      return (
-        words.length > 0 && words.every((word) => excluded.some((other) => sameStem(word, other) >= 0.9))
-      );
+      return words.length > 0 && words.every((word) => excluded.some((other) => alike(word, other) >= ALIKE));
     },
   };
 }

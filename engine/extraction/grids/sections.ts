@@ -1,9 +1,9 @@
 import type { Headed } from '../columns/headed.ts';
 import type { Called, Field } from '../fields/fields.ts';
-import { labelWords } from '../fields/words.ts';
+import { labelWords } from '../words/labelWords.ts';
+import { ALIKE, alike } from '../words/alike.ts';
 import { cellsIn, sameText, type Cell, type Grid, type GridRow } from './grid.ts';
 import { headerTexts, type Asked } from './headerRows.ts';
-import { sameStem } from './likeness.ts';
 import { groupFields, mayBeGroup, type Part } from './partRows.ts';
 
 interface Around {
@@ -146,7 +146,7 @@ const ROWS_ABOVE = 6;
 export function contextScore(called: Called, { grid, header, depth }: Headed): number {
   const wanted = wordsThatTell(called);
   const words = new Set([...grid.above, ...rowsAbove(grid, header - depth + 1)].flatMap(labelWords));
-  return [...wanted].filter((word) => [...words].some((other) => sameStem(word, other) >= 0.9)).length;
+  return [...wanted].filter((word) => [...words].some((other) => alike(word, other) >= ALIKE)).length;
 }
 
 /** Titles above the header in the grid itself, up to the row that is full again. */

@@ -1,6 +1,7 @@
 import { addTo, groupedBy } from '../../kernel/lists.ts';
 import { overlap, type Layout, type Segment } from '../places/layout.ts';
-import { labelWords, phraseSimilarity } from '../fields/words.ts';
+import { labelWords } from '../words/labelWords.ts';
+import { phraseSimilarity } from '../words/alike.ts';
 import type { Leaf } from './groundingLeaves.ts';
 import type { Occurrence } from './groundingSearch.ts';
 import { once } from '../../kernel/once.ts';

@@ -1,5 +1,5 @@
 import { memberPointer, type Json, type JsonObject } from '../../kernel/json.ts';
-import { nameWords } from '../fields/words.ts';
+import { nameWords } from '../words/labelWords.ts';
 import { isChoice, memberSchemas, type Schemas } from './groundingSchema.ts';
 
 /** A value of an answer that is neither an object, an array nor null. */

@@ -1,7 +1,7 @@
 import type { Document } from '../../document/document.ts';
 import { readThrough } from '../../document/wholeBlocks.ts';
 import { layoutOf, overlap, type Layout, type Row, type Segment } from '../places/layout.ts';
-import { folded } from '../fields/words.ts';
+import { folded } from '../../kernel/text.ts';
 import { addTo, firstPlace } from '../../kernel/lists.ts';
 
 /** A run of letters and digits of a segment, folded; of scripts without spaces a single sign. */

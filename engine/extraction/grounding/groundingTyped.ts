@@ -11,7 +11,7 @@ import {
 import { occurrenceIn, type Occurrence } from './groundingSearch.ts';
 import { spelledNumbersIn } from './numberWords.ts';
 import { asciiDigits } from './groundingText.ts';
-import money from '../lexicon/money.json' with { type: 'json' };
+import { values } from '../words/lexicon.ts';
 
 /** Where each number, day (`YYYY-MM-DD`) and currency (ISO code) of a document stands. */
 export interface TypedIndex {
@@ -93,7 +93,7 @@ interface Line {
 const SCALE = /^\s?(thousand|tsd|million|mio|mn|billion|bn|mrd|milliarden|millionen)\b/i;
 /** As tables state it, and as words without a number: `billions of dollars`. */
 const STATED_SCALE = /\b(thousands?|tsd|millions?|mio|billions?|mrd|milliarden|millionen|tausend)\b/gi;
-const SCALES: Readonly<Record<string, number>> = money.scales;
+const SCALES: Readonly<Record<string, number>> = values.scales;
 
 function addNumbers(line: Line, add: Add<number>): void {
   const { segment, text, conventions } = line;

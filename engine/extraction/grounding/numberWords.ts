@@ -1,6 +1,6 @@
-import { folded } from '../fields/words.ts';
-import languages from '../lexicon/numberWords.json' with { type: 'json' };
+import { folded } from '../../kernel/text.ts';
 import { groupedBy } from '../../kernel/lists.ts';
+import { values } from '../words/lexicon.ts';
 
 /** A number that is written out. */
 export interface SpelledNumber {
@@ -25,7 +25,7 @@ interface Language {
   readonly byLetter: ReadonlyMap<string, readonly string[]>;
 }
 
-const LANGUAGES: readonly Language[] = Object.values(languages).map((language) => ({
+const LANGUAGES: readonly Language[] = Object.values(values.number_words).map((language) => ({
   ...language,
   byLetter: groupedBy(
     [...Object.keys(language.adds), ...Object.keys(language.times), ...language.joins],

@@ -1,20 +1,20 @@
 import type { Field } from '../fields/fields.ts';
 import { textFinding, type Finding } from '../finding.ts';
 import { cellValue } from '../grids/cellValues.ts';
-import { spelledLike } from '../matching/likeness.ts';
+import { ALIKE, spelledAlike } from '../words/alike.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import type { Listed } from './rowMembers.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 /** "Coverage B - Other Structures", "Lot 4: Oak table", "Phase II Roofing". */
 const CALLED = /^(\p{L}{3,20})\s(\p{Lu}|[IVX]{1,5}|\d{1,3})(?![\p{L}\p{N}])\s?[-–—:.)]?\s*/u;
 /** So many rows are a list. */
 const ROWS_MIN = 2;
-const LIKE = 0.85;
 const EVIDENCE = { label: 0.75, strictness: 0.6, margin: 0.2, agreement: 0 };
 /** Words of a field that asks for what tells the rows apart. */
-const CODES = new Set(['letter', 'nr', 'number', 'code', 'id', 'buchstabe', 'lettre', 'letra', 'lettera']);
+const CODES = lexicon.asks.row_code;
 
 /** The rows of a list that stand under the list's own word with a letter or a number each, in whatever table. */
 export function calledRows({ fields, called, outer }: Listed, source: Source): readonly RowFindings[] {
@@ -46,7 +46,7 @@ function rowOf({ segments: [first, ...cells] }: Row, asked: Asked): readonly Row
   const match = first === undefined ? null : CALLED.exec(first.text);
   if (first === undefined || match === null) return [];
   const [start, word = '', mark = ''] = match;
-  if (!asked.words.some((own) => spelledLike(own, word.toLowerCase()) >= LIKE)) return [];
+  if (!asked.words.some((own) => spelledAlike(own, word.toLowerCase()) >= ALIKE)) return [];
   const { code, name, source } = asked;
   const at = word.length + 1;
   const marked = textFinding([{ segment: first, from: at, to: at + mark.length }], EVIDENCE);

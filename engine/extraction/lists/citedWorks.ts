@@ -1,5 +1,5 @@
 import type { Field } from '../fields/fields.ts';
-import { folded, nameWords } from '../fields/words.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Finding } from '../finding.ts';
 import { entryFinding } from './labelledLists.ts';
 import type { Listed } from './rowMembers.ts';
@@ -7,13 +7,11 @@ import { textLines, type TextLine } from './textLines.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import type { Json } from '../../kernel/json.ts';
-import lexicon from '../lexicon/entries.json' with { type: 'json' };
+import { lexicon } from '../words/lexicon.ts';
+import { wantsOf } from '../fields/wants.ts';
+import { nameWords } from '../words/labelWords.ts';
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
-const ASKED = words(
-  'references reference bibliography literature citations cited works literatur literaturverzeichnis quellen ' +
-    'bibliographie bibliografia referencias referenze literatura literatuur',
-);
+const ASKED = lexicon.asks.works;
 const HEADING_WORDS_MAX = 3;
 const ENTRIES_MAX = 500;
 const LINES_MAX = 4000;
@@ -107,7 +105,7 @@ function beginningIn(lines: readonly TextLine[]): Begins {
   return withAuthors.length >= AUTHORS_MIN ? hasAuthors : isParagraph;
 }
 
-type Part = keyof typeof lexicon.cited;
+type Part = 'authors' | 'title' | 'year' | 'venue' | 'id';
 
 const YEAR = /(?<![\d./:-])(?:19|20)\d{2}(?![\d./-]\d)/gu;
 /** A year after the authors is that of the work, whatever year its title or venue names. */
@@ -130,11 +128,13 @@ export function citedRows({ fields, called }: Listed, source: Source): readonly 
   return ofForm.flatMap((entry) => rowsOf(entry, fields));
 }
 
-const partOf = ({ pointer }: Field): Part | undefined => {
-  const words = nameWords(pointer);
-  const parts = ['authors', 'title', 'year', 'venue', 'id'] as const;
-  return parts.find((part) => words.some((word) => lexicon.cited[part].includes(word)));
-};
+const PARTS: readonly Part[] = ['authors', 'title', 'year', 'venue', 'id'];
+
+/** A member of a nested list, `authors/name`, is of the part that the list names. */
+function partOf({ pointer }: Field): Part | undefined {
+  const wants = wantsOf(nameWords(pointer));
+  return PARTS.find((part) => wants.has(part));
+}
 
 function rowsOf(entry: Finding, fields: readonly Field[]): readonly RowFindings[] {
   const { authors, ...one } = partsOf(entry.text);

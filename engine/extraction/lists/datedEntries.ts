@@ -2,17 +2,28 @@ import type { Box } from '../../document/document.ts';
 import { linesOnPages } from '../../document/wholeBlocks.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Field } from '../fields/fields.ts';
-import { folded, labelWords, nameWords } from '../fields/words.ts';
+import { folded } from '../../kernel/text.ts';
+import { headerWords, labelWords } from '../words/labelWords.ts';
+import { namedBy } from '../words/says.ts';
 import { textFinding, type Finding } from '../finding.ts';
 import { plainWords, segmentOf } from '../grids/grid.ts';
-import { headerWords, namedBy } from '../grids/likeness.ts';
-import lexicon from '../lexicon/entries.json' with { type: 'json' };
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import type { Listed } from './rowMembers.ts';
 import { isLoud } from './textLines.ts';
+import { lexicon } from '../words/lexicon.ts';
+import { asks } from '../fields/wants.ts';
 
-type Member = 'place' | 'title' | 'text' | 'start' | 'end' | 'current';
+/** Members of an entry, by what their names ask for: the first that one asks for is its own. */
+const MEMBERS = {
+  start: ['start'],
+  end: ['end'],
+  current: ['ongoing'],
+  text: ['long'],
+  place: ['org'],
+  title: ['title', 'post'],
+} as const;
+type Member = keyof typeof MEMBERS;
 
 /** A block of text, or one of its lines. */
 interface Item {
@@ -55,8 +66,8 @@ export function datedEntries({ fields, called, outer }: Listed, source: Source):
 const membersOf = (fields: readonly Field[]): Partial<Record<Member, Field>> => {
   const found: Partial<Record<Member, Field>> = {};
   for (const field of fields)
-    for (const member of ['start', 'end', 'current', 'text', 'place', 'title'] as const) {
-      if (!nameWords(field.pointer).some((word) => lexicon[member].includes(word))) continue;
+    for (const member of Object.keys(MEMBERS) as Member[]) {
+      if (!MEMBERS[member].some((want) => asks(field, want))) continue;
       found[member] ??= field;
       break;
     }
@@ -131,7 +142,7 @@ function nameBefore(items: readonly Item[], time: Item): Item | undefined {
 
 function rowOf({ name, time, range, text }: Entry, members: Partial<Record<Member, Field>>): RowFindings {
   const { start = '', end = start } = range.groups ?? {};
-  const isNow = lexicon.now.some((word) => folded(end).startsWith(word));
+  const isNow = lexicon.entries.now.words.some((word) => folded(end).startsWith(word));
   const beside = time.text.slice(0, range.index).replace(/(?<![\s|(,;:–—-])[\s|(,;:–—-]{1,20}$/u, '');
   const [title, place] = namesOf(name?.text, beside);
   const told = text.map((one) => one.text).join('\n');

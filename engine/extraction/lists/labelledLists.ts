@@ -1,13 +1,13 @@
 import type { Called, Field } from '../fields/fields.ts';
-import { labelWords } from '../fields/words.ts';
+import { labelWords } from '../words/labelWords.ts';
+import { namedBy, type Names } from '../words/says.ts';
 import { confidenceOf, type Finding } from '../finding.ts';
 import { cellValue } from '../grids/cellValues.ts';
 import type { Cell } from '../grids/grid.ts';
-import { namedBy, type Names } from '../grids/likeness.ts';
 import { isLoud, textLines, type TextLine, wordsOf } from './textLines.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
-import names from '../lexicon/names.json' with { type: 'json' };
+import { lexicon } from '../words/lexicon.ts';
 
 /** An entry of a list as it stands in the document. */
 interface Entry {
@@ -218,7 +218,7 @@ const cellOf = (text: string, at: Entry['at']): Cell => ({
   words: wordsOf(text, at),
 });
 
-const COURTESIES = new Set(names.courtesies);
+const COURTESIES = lexicon.parties.courtesies;
 
 /** "Mr", "Mme", "Frau" are no part of a name. */
 function withoutCourtesy(text: string): string {

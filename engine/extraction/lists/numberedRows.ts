@@ -5,6 +5,7 @@ import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { entryFinding } from './labelledLists.ts';
 import { textLines } from './textLines.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 /** An item of a numbered list. */
 interface Item {
@@ -18,19 +19,7 @@ const ITEMS_MAX = 200;
 /** Points that the numbers of one list may stand apart. */
 const EDGE = 12;
 /** Words of a field that asks for an item's number. */
-const NUMBERS = new Set([
-  'nr',
-  'item',
-  'point',
-  'position',
-  'pos',
-  'punkt',
-  'top',
-  'punto',
-  'cislo',
-  'bod',
-  'order',
-]);
+const NUMBERS = lexicon.asks.row_number;
 
 /** The items of a numbered list, 1, 2, 3 …, for rows of a number and a text. */
 export function numberedRows(fields: readonly Field[], source: Source): readonly RowFindings[] {

@@ -1,18 +1,17 @@
 import type { EvidenceKind } from '../finding.ts';
 import { coerced, isInexact } from '../fields/coerced.ts';
 import type { Called, Field, RowsByName, SchemaNode } from '../fields/fields.ts';
-import { labelWords } from '../fields/words.ts';
+import { labelWords } from '../words/labelWords.ts';
+import { namedBy, says } from '../words/says.ts';
+import { termsIn } from '../fields/terms.ts';
 import { signed, textFinding, type Finding, type Signed } from '../finding.ts';
 import type { Pair } from '../form/pair.ts';
 import { cellValue } from '../grids/cellValues.ts';
 import { cellsIn, type Grid } from '../grids/grid.ts';
-import { namedBy } from '../grids/likeness.ts';
 import { gridsOf } from '../grids/tableGrids.ts';
 import { listedRows } from './listedRows.ts';
 import { listed } from './rowMembers.ts';
 import { entriesIn, rowValue, type Cite } from './rowValues.ts';
-import { likeness } from '../matching/likeness.ts';
-import { termsIn } from '../matching/terms.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
 import { valuesAt } from '../singles/values.ts';
 import type { Source } from '../source.ts';
@@ -137,7 +136,7 @@ function mapEntries(map: Field, item: Field | undefined, source: Source): readon
 }
 
 const headingScore = ({ terms }: Field, { context }: Pair): number =>
-  likeness(terms, { label: termsIn(context), context: [], implied: new Set() });
+  says({ label: termsIn(context), context: [], implied: new Set() }, terms);
 
 interface Reading {
   readonly item: Field | undefined;

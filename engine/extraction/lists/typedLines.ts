@@ -1,6 +1,6 @@
 import { inSegment } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
-import { wholeScore } from '../fields/labels.ts';
+import { wholeScore } from '../words/says.ts';
 import { textFinding, type Finding } from '../finding.ts';
 import { isSentence } from '../form/printed.ts';
 import { below } from '../form/neighbours.ts';

@@ -4,9 +4,9 @@ import { overlap, type Layout, type Segment } from '../places/layout.ts';
 import { sellerName } from './parties.ts';
 import { partyAt, titledSegments } from './partyTitles.ts';
 import { isCountry, isStreet, postalLine, type PostalLine } from './postal.ts';
-import type { Role } from '../fields/roles.ts';
+import type { Role } from '../fields/fieldConcepts.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Source } from '../source.ts';
-import { folded } from '../fields/words.ts';
 import { once } from '../../kernel/once.ts';
 
 /** A range of a segment's text. */

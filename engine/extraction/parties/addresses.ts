@@ -1,4 +1,3 @@
-import { withoutEnd } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
 import { blocksOf, type AddressBlock, goesOnBelow, type Part, isContact } from './addressBlocks.ts';
 import { textFinding, type Evidence, type Finding } from '../finding.ts';
@@ -8,7 +7,7 @@ import { findText, isValue } from '../texts.ts';
 import type { Row } from '../places/layout.ts';
 import { sellerName } from './parties.ts';
 import { isDocumentTitle } from './partyNames.ts';
-import { folded } from '../fields/words.ts';
+import { withoutEnd, folded } from '../../kernel/text.ts';
 
 /** Part of an address, or the whole: of the party that the field speaks of. */
 export function findAddress(field: Field, source: Source): Finding | undefined {

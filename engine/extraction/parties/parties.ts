@@ -7,8 +7,9 @@ import { isBelow, partyAt, titledSegments, titles, type Title } from './partyTit
 import { postalLine } from './postal.ts';
 import type { Source } from '../source.ts';
 import { isValue } from '../texts.ts';
-import { folded } from '../fields/words.ts';
+import { folded } from '../../kernel/text.ts';
 import { once } from '../../kernel/once.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 /** The name of a party: under or beside its title, else from what stands where letters have it. */
 export function findParty(field: Field, source: Source): Finding | undefined {
@@ -58,10 +59,11 @@ const isLabel = (segment: Segment, layout: Layout): boolean =>
 
 type Strength = Parameters<typeof textFinding>[1];
 
+/** Words before the name in an address: "attn.". */
+const ADDRESSED = new RegExp(`^${lexicon.parties.addressed.pattern}[.:\\s]+`, 'i');
+
 function wholeFinding(segment: Segment, evidence: Strength): Finding | undefined {
-  const from =
-    /^(?:attn|z\.? ?hd\.?|t\.?a\.?v\.?|c\/o|firma|a l'attention de|:)[.:\s]+/i.exec(segment.text)?.[0]
-      .length ?? 0;
+  const from = ADDRESSED.exec(segment.text)?.[0].length ?? 0;
   return textFinding([{ segment, from, to: segment.text.length }], evidence);
 }
 

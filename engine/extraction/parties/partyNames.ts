@@ -1,14 +1,16 @@
 import type { Segment } from '../places/layout.ts';
 import { postalLine } from './postal.ts';
-import { folded } from '../fields/words.ts';
-import { oneOf } from '../../kernel/text.ts';
-import names from '../lexicon/names.json' with { type: 'json' };
+import { folded } from '../../kernel/text.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 const NAME_CHARACTERS_MAX = 80;
 const LINE_CHARACTERS_MAX = 200;
 
 /** The legal form of a company, as a word of its name. */
-export const LEGAL_FORM = new RegExp(`(?:^|[\\s,])${oneOf(names.legal_forms)}(?=$|[\\s,.;)])`, 'u');
+export const LEGAL_FORM = new RegExp(
+  `(?:^|[\\s,])${lexicon.parties.legal_forms.pattern}(?=$|[\\s,.;)])`,
+  'u',
+);
 
 /** A name where it stands. */
 export interface Place {
@@ -18,7 +20,7 @@ export interface Place {
   readonly text: string;
 }
 
-const DOCUMENT_WORDS = new Set(names.document_words);
+const DOCUMENT_WORDS = lexicon.parties.document_words;
 
 /** The title of a document, which names no one. */
 export const isDocumentTitle = (text: string): boolean =>

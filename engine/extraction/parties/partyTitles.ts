@@ -1,6 +1,6 @@
-import { wholeScore } from '../fields/labels.ts';
+import { wholeScore } from '../words/says.ts';
+import { concepts, type Concept } from '../words/concepts.ts';
 import { overlap, type Segment } from '../places/layout.ts';
-import { concepts, type Concept } from '../fields/lexicon.ts';
 import type { Source } from '../source.ts';
 import { groupedBy } from '../../kernel/lists.ts';
 import { once } from '../../kernel/once.ts';

@@ -1,5 +1,4 @@
-import { oneOf } from '../../kernel/text.ts';
-import places from '../lexicon/places.json' with { type: 'json' };
+import { lexicon } from '../words/lexicon.ts';
 
 /** A range of a text. */
 export interface Range {
@@ -58,7 +57,8 @@ function postalParts(groups: Groups, code: readonly [number, number]): PostalLin
 const rangeOf = ([from, to]: readonly [number, number]): Range => ({ from, to });
 
 const STREET_WORD = new RegExp(
-  `${oneOf(places.street_ends)}(?=[\\s,.\\d]|$)|(?:^|[\\s,])${oneOf(places.street_words)}(?=[\\s,.:]|$)`,
+  `${lexicon.places.street_ends.pattern}(?=[\\s,.\\d]|$)|` +
+    `(?:^|[\\s,])${lexicon.places.street_words.pattern}(?=[\\s,.:]|$)`,
   'iu',
 );
 
@@ -71,7 +71,7 @@ export const isStreet = (text: string): boolean =>
     /^\d{1,5}[a-z]?,? \p{Lu}\p{L}+/u.test(text)) &&
   !/@|https?:|www\.|:\s/.test(text);
 
-const COUNTRIES = new Set(places.countries);
+const COUNTRIES = lexicon.places.countries;
 
 /** The name of a country alone on a line. */
 export const isCountry = (folded: string): boolean => COUNTRIES.has(folded.trim().replace(/[.,]$/, ''));

@@ -1,8 +1,8 @@
 import { confidenceOf, type Finding } from '../finding.ts';
 import type { Field } from '../fields/fields.ts';
 import { isLabelLike, isSentence, wordCount } from '../form/printed.ts';
-import { spelledLike } from '../matching/likeness.ts';
-import { termsIn, weightOf } from '../matching/terms.ts';
+import { ALIKE, spelledAlike } from '../words/alike.ts';
+import { termsIn, weightOf } from '../fields/terms.ts';
 import { withoutEnd } from '../../kernel/text.ts';
 import { EMAIL, isFax } from '../values/identifiers.ts';
 import { wordsIn } from '../places/layout.ts';
@@ -40,7 +40,6 @@ const CONTACTS: readonly Contact[] = [
     form: LINK,
   },
 ];
-const ALIKE = 0.85;
 const PHONE_DIGITS = [9, 13] as const;
 
 /** Words that such names have beside others. */
@@ -48,8 +47,8 @@ const SAY_LITTLE = ['address', 'contact', 'profiles', 'numbers', 'online'];
 
 const isOf = ({ words }: Contact, { terms: { name } }: Field): boolean =>
   name.length > 0 &&
-  name.every((word) => weightOf(word) < 1 || words.some((one) => spelledLike(one, word) >= ALIKE)) &&
-  name.some((word) => weightOf(word) === 1 && !SAY_LITTLE.some((one) => spelledLike(one, word) >= ALIKE));
+  name.every((word) => weightOf(word) < 1 || words.some((one) => spelledAlike(one, word) >= ALIKE)) &&
+  name.some((word) => weightOf(word) === 1 && !SAY_LITTLE.some((one) => spelledAlike(one, word) >= ALIKE));
 
 type Found = Pick<Draft, 'segment' | 'from' | 'to' | 'text'>;
 

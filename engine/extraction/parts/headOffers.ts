@@ -1,10 +1,8 @@
-import { withoutEnd } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
-import { folded } from '../fields/words.ts';
+import { withoutEnd, folded } from '../../kernel/text.ts';
+import { ALIKE, alike } from '../words/alike.ts';
+import { termsIn, weightOf } from '../fields/terms.ts';
 import { isInstruction, isPlaceholder, isSentence } from '../form/printed.ts';
-import { likeWord } from '../matching/likeness.ts';
-import { termsIn, weightOf } from '../matching/terms.ts';
-import parts from '../lexicon/parts.json' with { type: 'json' };
 import { isDocumentTitle, isName, isTitled, LEGAL_FORM } from '../parties/partyNames.ts';
 import type { Segment } from '../places/layout.ts';
 import { shapeOf } from '../singles/shapes.ts';
@@ -12,11 +10,10 @@ import type { Draft } from '../singles/values.ts';
 import type { Source } from '../source.ts';
 import { isStreet, postalLine } from '../parties/postal.ts';
 import { phonesIn } from '../values/identifiers.ts';
-import { asksOnly } from './asked.ts';
+import { asksOnly } from '../fields/wants.ts';
 import { headOf, type Run } from './head.ts';
 import { isOrganization, personIn } from './people.ts';
-
-const ALIKE = 0.85;
+import { lexicon } from '../words/lexicon.ts';
 
 /** What a field may have from the head of the document: who issued it, its title, whose it is. */
 export function headOffers(field: Field, source: Source): readonly Draft[] {
@@ -26,7 +23,7 @@ export function headOffers(field: Field, source: Source): readonly Draft[] {
   return [
     ...issuers(field, source),
     ...(asksOnly(field, 'title') ? titles(source) : []),
-    ...(asksOnly(field, 'headed') ? headings(source) : []),
+    ...(asksOnly(field, 'product') ? headings(source) : []),
     ...(asksOnly(field, 'holder') ? holders(source) : []),
     ...(asksOnly(field, 'profession') ? professions(source) : []),
   ];
@@ -47,7 +44,7 @@ function issuers(field: Field, source: Source): readonly Draft[] {
   return named.slice(0, 4).map((one, i): Draft => {
     const words = termsIn(one.text);
     const isOwn = field.terms.name.some(
-      (word) => weightOf(word) === 1 && words.some((other) => likeWord(word, other) >= ALIKE),
+      (word) => weightOf(word) === 1 && words.some((other) => alike(word, other) >= ALIKE),
     );
     return {
       ...one,
@@ -173,7 +170,7 @@ function titleNumbers({ terms: { name } }: Field, source: Source): readonly Draf
   const kind = name.filter((word) => word !== 'nr' && weightOf(word) === 1);
   const titles = [...large.flatMap((run) => run.segments), ...segments].filter(({ text }) => saysKind(text));
   const isOwn = titles.some(({ text }) =>
-    kind.every((word) => termsIn(text).some((other) => likeWord(word, other) >= ALIKE)),
+    kind.every((word) => termsIn(text).some((other) => alike(word, other) >= ALIKE)),
   );
   if (!name.includes('nr') || kind.length === 0 || !isOwn) return [];
   return segments.flatMap((segment): readonly Draft[] => {
@@ -213,7 +210,9 @@ const saysKind = (text: string): boolean =>
   folded(text)
     .split(/[^\p{L}]+/u)
     .some((word) =>
-      parts.kinds.some((kind) => word === kind || (kind.length >= KIND_LETTERS_MIN && word.endsWith(kind))),
+      lexicon.parts.kinds.words.some(
+        (kind) => word === kind || (kind.length >= KIND_LETTERS_MIN && word.endsWith(kind)),
+      ),
     );
 
 /** The person whose name is set largest: of a letter of application, a card, a certificate. */

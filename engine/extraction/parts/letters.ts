@@ -1,21 +1,20 @@
-import { oneOf } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
-import parts from '../lexicon/parts.json' with { type: 'json' };
 import { isName } from '../parties/partyNames.ts';
 import { postalLine } from '../parties/postal.ts';
 import type { Segment } from '../places/layout.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Draft } from '../singles/values.ts';
 import type { Source } from '../source.ts';
-import { asks, asksOnly } from './asked.ts';
+import { asks, asksOnly } from '../fields/wants.ts';
 import { isOrganization, personIn } from './people.ts';
 import { once } from '../../kernel/once.ts';
-import { spelledLike } from '../matching/likeness.ts';
-import { termsIn } from '../matching/terms.ts';
+import { spelledAlike } from '../words/alike.ts';
+import { termsIn } from '../fields/terms.ts';
+import { lexicon } from '../words/lexicon.ts';
 
-const SALUTATION = new RegExp(`^${oneOf(parts.salutations)}(?![\\p{L}\\p{N}]).{0,60}$`, 'iu');
-const CLOSING = new RegExp(`^${oneOf(parts.closings)}[,.!]?$`, 'iu');
+const SALUTATION = new RegExp(`^${lexicon.parts.salutations.pattern}(?![\\p{L}\\p{N}]).{0,60}$`, 'iu');
+const CLOSING = new RegExp(`^${lexicon.parts.closings.pattern}[,.!]?$`, 'iu');
 
 /** What a letter says of a field by its place: whom it is for, who signed it and as what. */
 export function letterOffers(field: Field, source: Source): readonly Draft[] {
@@ -24,7 +23,7 @@ export function letterOffers(field: Field, source: Source): readonly Draft[] {
   const { segments } = source.layout;
   return [
     ...(asksOnly(field, 'recipient') ? recipients(segments) : []),
-    ...(asks(field, 'signer') || asks(field, 'role') ? signatures(field, source) : []),
+    ...(asks(field, 'signer') || asks(field, 'office') ? signatures(field, source) : []),
     ...titled(field, source),
   ];
 }
@@ -93,7 +92,7 @@ const typedSignature = (segment: Segment): readonly Draft[] => {
 /** Where a name was typed as a signature; else below a closing formula stand the name and what the signer is. */
 function signatures(field: Field, source: Source): readonly Draft[] {
   const { segments } = source.layout;
-  const isSigner = asks(field, 'signer') && !asks(field, 'role');
+  const isSigner = asks(field, 'signer') && !asks(field, 'office');
   const typed = isSigner ? segments.flatMap(typedSignature).slice(0, 1) : [];
   if (typed.length > 0) return typed;
   return endsOf(source).flatMap(({ index, page }): readonly Draft[] => {
@@ -102,8 +101,10 @@ function signatures(field: Field, source: Source): readonly Draft[] {
     const [line, next] = [after[at], after[at + 1]];
     if (line === undefined) return [];
     if (isSigner) return [{ ...whole(line, personIn(line.text)), kind: 'closing', score: 0.97 }];
-    const isRole = next !== undefined && isShort(next) && next.y0 > line.y0 && asks(field, 'role');
-    return isRole ? [{ ...whole(next), kind: 'closing', score: asksOnly(field, 'role') ? 0.87 : 0.97 }] : [];
+    const isRole = next !== undefined && isShort(next) && next.y0 > line.y0 && asks(field, 'office');
+    return isRole
+      ? [{ ...whole(next), kind: 'closing', score: asksOnly(field, 'office') ? 0.87 : 0.97 }]
+      : [];
   });
 }
 
@@ -122,7 +123,7 @@ const titledIn = once(({ layout: { segments } }: Source) =>
 /** The person whose title says the field. */
 const titled = ({ terms }: Field, source: Source): readonly Draft[] =>
   titledIn(source)
-    .filter(({ title }) => terms.name.every((word) => title.some((other) => spelledLike(word, other) > 0)))
+    .filter(({ title }) => terms.name.every((word) => title.some((other) => spelledAlike(word, other) > 0)))
     .map(({ segment, name }) => ({ ...whole(segment, name), kind: 'inline', score: SAYS_TITLE }));
 
 const isShort = ({ text }: Segment): boolean =>

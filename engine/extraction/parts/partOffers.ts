@@ -1,7 +1,8 @@
 import type { Field } from '../fields/fields.ts';
 import { nextOf } from '../form/neighbours.ts';
-import { likeness, spelledLike } from '../matching/likeness.ts';
-import { termsIn, weightOf } from '../matching/terms.ts';
+import { says } from '../words/says.ts';
+import { spelledAlike } from '../words/alike.ts';
+import { termsIn, weightOf } from '../fields/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
@@ -92,7 +93,7 @@ function runInOffers(field: Field, source: Source): readonly Draft[] {
       const text = segment.text.slice(match?.[0].length ?? 0);
       if (match === null || text.length < TEXT_MIN) return [];
       const said = { label: termsIn(match[1] ?? ''), context: [], implied: new Set<string>() };
-      const score = likeness(field.terms, said);
+      const score = says(said, field.terms);
       if (score < NAMED) return [];
       const at = { segment, from: match[0].length, to: segment.text.length };
       return [{ ...at, text, value: text, strictness: 0.6, kind: 'below', score }];
@@ -110,11 +111,11 @@ const SPELLED = 0.8;
 function stampOffers(field: Field, source: Source): readonly Draft[] {
   if (shapeOf(field) !== 'date') return [];
   const words = [...field.terms.all];
-  const says = (word = ''): boolean =>
-    word !== '' && weightOf(word) === 1 && words.some((other) => spelledLike(other, word) >= SPELLED);
+  const isSaid = (word = ''): boolean =>
+    word !== '' && weightOf(word) === 1 && words.some((other) => spelledAlike(other, word) >= SPELLED);
   return labelIndexOf(source)
     .speaking(field.terms)
-    .filter(({ text }) => says(STAMP.exec(text)?.[1]?.toLowerCase()))
+    .filter(({ text }) => isSaid(STAMP.exec(text)?.[1]?.toLowerCase()))
     .flatMap((stamp) => {
       const next = nextOf(stamp, source.layout);
       const own = firstDate(stamp, source);

@@ -1,20 +1,19 @@
-import { oneOf } from '../../kernel/text.ts';
-import { folded } from '../fields/words.ts';
-import parts from '../lexicon/parts.json' with { type: 'json' };
+import { folded } from '../../kernel/text.ts';
 import { LEGAL_FORM } from '../parties/partyNames.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 const TOKEN = String.raw`(?:\p{Lu}[\p{L}'’-]{1,30}|\p{Lu}\.(?:-?\p{Lu}\.)?)`;
-const ACADEMIC = `(?:${oneOf(parts.academic)}(?:\\.\\s?|\\s)){0,3}`;
-const PARTICLES = `(?:${oneOf(parts.particles)}\\s){0,2}`;
+const ACADEMIC = `(?:${lexicon.parts.academic.pattern}(?:\\.\\s?|\\s)){0,3}`;
+const PARTICLES = `(?:${lexicon.parts.particles.pattern}\\s){0,2}`;
 const AFTER_NAME = String.raw`(?![\p{L}\p{N}'’-])`;
 
 /** How persons are called: two to five words that begin large, academic degrees before them. */
 const PERSON = `${ACADEMIC}${TOKEN}(?:\\s${PARTICLES}${TOKEN}){1,4}${AFTER_NAME}`;
 /** "Mr", "Frau", "Mme": how a person is spoken to, no part of the name. */
-const CIVILITY = `(?:${oneOf(parts.civilities)}\\.?\\s){0,2}`;
+const CIVILITY = `(?:${lexicon.parts.civilities.pattern}\\.?\\s){0,2}`;
 
 const WHOLE = new RegExp(`^${CIVILITY}(${PERSON})$`, 'u');
-const SPOKEN_TO = new RegExp(`^${oneOf(parts.civilities)}\\.?\\s(?=\\p{Lu})`, 'u');
+const SPOKEN_TO = new RegExp(`^${lexicon.parts.civilities.pattern}\\.?\\s(?=\\p{Lu})`, 'u');
 
 /** A label without a mark that a name follows on its line: "Name Jane Doe". */
 const CALLED = /^(?:full |first |last )?(?:name|nom|nombre|nome|naam)\s(?=\p{Lu}\p{L}*\s\p{Lu})/iu;
@@ -23,9 +22,9 @@ const CALLED = /^(?:full |first |last )?(?:name|nom|nombre|nome|naam)\s(?=\p{Lu}
 export const withoutCivility = (text: string): string => text.replace(CALLED, '').replace(SPOKEN_TO, '');
 
 const COMPOUND_MIN = 6;
-const ORGANIZATIONS = new Set(parts.organization);
+const ORGANIZATIONS = lexicon.parts.organization;
 /** Ends of compounds: "Volkshochschule", "Woonstichting". */
-const COMPOUNDED = parts.organization.filter(({ length }) => length >= COMPOUND_MIN);
+const COMPOUNDED = lexicon.parts.organization.words.filter(({ length }) => length >= COMPOUND_MIN);
 
 /** A legal form, or what only organizations are called: "Council", "Universität". */
 export const isOrganization = (text: string): boolean =>

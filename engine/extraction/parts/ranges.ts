@@ -2,17 +2,17 @@ import type { Word } from '../../document/document.ts';
 import { inSegment, type Candidate } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import { above } from '../form/neighbours.ts';
-import { likeWord } from '../matching/likeness.ts';
-import { termsIn } from '../matching/terms.ts';
+import { alike } from '../words/alike.ts';
+import { termsIn } from '../fields/terms.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Draft } from '../singles/values.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
 import { calendarDay, datesIn, monthOf, type DateShape } from '../values/dates.ts';
-import parts from '../lexicon/parts.json' with { type: 'json' };
-import { asks, otherWords } from './asked.ts';
+import { asks, otherWords } from '../fields/wants.ts';
 import { once } from '../../kernel/once.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 interface Range<End> {
   readonly segment: Segment;
@@ -61,7 +61,7 @@ const ONLY = 0.87;
 /** The first that "dates", a "period" or the like stands before is that of the whole document. */
 const OF_PERIOD = 0.86;
 const ONE_OF_SEVERAL = 0.6;
-const PERIODS = parts.period;
+const PERIODS = lexicon.asks.period.words;
 
 function dateEnds(field: Field, side: Side, source: Source): readonly Draft[] {
   const { dates } = rangesOf(source);
@@ -145,7 +145,7 @@ function saidNear(words: readonly string[], { segment, start }: Range<Placed>, {
   const beside = left?.row === segment.row ? left.text : '';
   const own = segment.text.slice(Math.max(0, start.from - BEFORE), start.from);
   const near = termsIn([beside, over?.text ?? '', own].join(' '));
-  return words.some((word) => near.some((other) => likeWord(word, other) > 0));
+  return words.some((word) => near.some((other) => alike(word, other) > 0));
 }
 
 const TO_WORDS =

@@ -2,15 +2,15 @@ import type { Evidence, Finding } from '../finding.ts';
 import type { Field } from '../fields/fields.ts';
 import { spanFinding, type Prose, type Sentence, type Span } from './prose.ts';
 import { oneOf } from '../../kernel/text.ts';
-import contracts from '../lexicon/contracts.json' with { type: 'json' };
+import { lexicon, values } from '../words/lexicon.ts';
 
 const JOINT = '(?:of|and|the|de|der|des|du|della|van|do|da|und|et|y|e)';
 const PLACE = `\\p{Lu}[\\p{L}.'’-]*(?:\\s(?:${JOINT}\\s){0,2}\\p{Lu}[\\p{L}'’-]*){0,4}`;
-const AREA = `(?:${oneOf(contracts.before_place)}\\s+(?:of\\s+|de\\s+|di\\s+)?|d[’'])*`;
+const AREA = `(?:${lexicon.contracts.before_place.pattern}\\s+(?:of\\s+|de\\s+|di\\s+)?|d[’'])*`;
 const OF = '(?:of|der|des|de|du|del|della|dello|di|do|da|van|von)';
 const LAWS: readonly RegExp[] = [
   new RegExp(`laws?\\s+(?:of|in)\\s+(?:force\\s+in\\s+)?${AREA}(?<place>${PLACE})`, 'u'),
-  new RegExp(`${oneOf(contracts.law)}\\s+${OF}\\s+${AREA}(?<place>${PLACE})`, 'u'),
+  new RegExp(`${lexicon.contracts.law.pattern}\\s+${OF}\\s+${AREA}(?<place>${PLACE})`, 'u'),
   new RegExp(
     String.raw`(?:by|under|with)\s+(?:the\s+)?(?:internal\s+|substantive\s+)?` +
       String.raw`(?<place>\p{Lu}\p{L}+(?:\s\p{Lu}\p{L}+)?)\s+laws?(?!\p{L})`,
@@ -19,7 +19,7 @@ const LAWS: readonly RegExp[] = [
   /(?<place>\p{L}{1,40}(?:es|em|s)\s{1,9}[Rr]echt)(?!\p{L})/u,
   /(?<place>(?:droit|loi|ley|legislación|legge|lei|legislação)\s+\p{Ll}{5,})/u,
 ];
-const GOVERNED = new RegExp(oneOf(contracts.governed), 'i');
+const GOVERNED = new RegExp(lexicon.contracts.governed.pattern, 'i');
 const COURTS: readonly RegExp[] = [
   new RegExp(
     String.raw`(?:courts?|tribunals?)\s+(?:of|in|located\s+in|sitting\s+in|situated\s+in)\s+` +
@@ -28,7 +28,7 @@ const COURTS: readonly RegExp[] = [
   ),
   new RegExp(`(?:Gerichtsstand|Erfüllungsort)[^.]{0,60}?\\s(?:ist|in)\\s+(?<place>${PLACE})`, 'u'),
   new RegExp(
-    `${oneOf(contracts.courts)}(?:\\s+(?:compétents|y\\s+tribunales|competente|bevoegde))?` +
+    `${lexicon.contracts.courts.pattern}(?:\\s+(?:compétents|y\\s+tribunales|competente|bevoegde))?` +
       `\\s+(?:de|di|te|van|in|d[’'])\\s*${AREA}(?<place>${PLACE})`,
     'u',
   ),
@@ -77,7 +77,9 @@ export function venue(prose: Prose): Finding | undefined {
   return place === undefined ? undefined : spanFinding(prose, place, evidenceOf(0.85, 0.2));
 }
 
-const NUMBERS: Readonly<Record<string, number>> = contracts.numbers;
+const NUMBERS: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.values(values.short_numbers).flatMap((language) => Object.entries(language)),
+);
 const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(?:year|jahr|an|année|ans|año|ann[io]|jaar|jaren|ano)/i, 12],
   [/^(?:month|monat|mois|mes|mese|mesi|maand|mês)/i, 1],
@@ -87,17 +89,15 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
 const DURATION = new RegExp(
   `(?<!\\p{L})(?:(?<word>${oneOf(Object.keys(NUMBERS))})|(?<digits>\\d{1,3}))` +
     String.raw`(?:\s?\(\s?(?<inner>\d{1,3}|\p{L}+)\s?\))?[\s-]+` +
-    `(?:(?:full|consecutive|calendar|volle)\\s)?(?<unit>${oneOf(contracts.unit_words)})(?!\\p{L})`,
+    `(?:(?:full|consecutive|calendar|volle)\\s)?(?<unit>${lexicon.contracts.unit_words.pattern})(?!\\p{L})`,
   'giu',
 );
-const NOTICE = /notice|k[uü]ndigungsfrist|frist von|pr[eé]avis|preaviso|preavviso|opzegtermijn|aviso prévio/i;
-const SAID = new RegExp(
-  `${oneOf(contracts.before_duration)}(?:\\s+${oneOf(contracts.before_duration_joints)}){0,4}\\s*(?:at\\s+least\\s+)?$`,
-  'iu',
-);
-const SUBJECT = new RegExp(oneOf(contracts.subject), 'i');
-const LASTS = new RegExp(oneOf(contracts.lasts), 'i');
-const ASIDE = new RegExp(oneOf(contracts.aside), 'i');
+const NOTICE = new RegExp(lexicon.contracts.notice.pattern, 'i');
+const { before_duration: BEFORE, before_duration_joints: JOINTS } = lexicon.contracts;
+const SAID = new RegExp(`${BEFORE.pattern}(?:\\s+${JOINTS.pattern}){0,4}\\s*(?:at\\s+least\\s+)?$`, 'iu');
+const SUBJECT = new RegExp(lexicon.contracts.subject.pattern, 'i');
+const LASTS = new RegExp(lexicon.contracts.lasts.pattern, 'i');
+const ASIDE = new RegExp(lexicon.contracts.aside.pattern, 'i');
 const LEAST = 0.55;
 
 function rate(

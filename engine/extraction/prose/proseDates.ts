@@ -1,10 +1,9 @@
 import { datesIn, type DateShape } from '../values/dates.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
-import { termsIn } from '../matching/terms.ts';
+import { termsIn } from '../fields/terms.ts';
 import { sentenceAt, spanFinding, type Prose } from './prose.ts';
-import { oneOf } from '../../kernel/text.ts';
-import contracts from '../lexicon/contracts.json' with { type: 'json' };
+import { lexicon } from '../words/lexicon.ts';
 
 /** What is said right before a date, and how surely it then is the one. */
 type Cue = readonly [RegExp, number];
@@ -22,7 +21,7 @@ const MADE: readonly Cue[] = [
     String.raw`(?:effective\s+)?(?:as\s+of|as\s+effective\s+of|on|this|the|effective)?(?:\s+the)?`,
   ),
   cue(0.8, String.raw`(?:dated|dated\s+as\s+of|dated\s+the|is\s+dated(?:\s+as\s+of)?)`),
-  cue(0.62, String.raw`(?:^|[\s(])`, oneOf(contracts.on_day)),
+  cue(0.62, String.raw`(?:^|[\s(])`, lexicon.contracts.on_day.pattern),
   cue(0.58, String.raw`(?:^|\n)\s*(?:date[d]?|datum|fecha|data)\s*:?`),
 ];
 const EFFECTIVE: readonly Cue[] = [
@@ -38,14 +37,14 @@ const EFFECTIVE: readonly Cue[] = [
   ),
   cue(
     1,
-    oneOf(contracts.takes_effect),
+    lexicon.contracts.takes_effect.pattern,
     String.raw`(?:\s+(?:le|du|el|del|de|dal|da|il|op|van|em|partir|día|dia|desde|a|al)){0,4}`,
   ),
 ];
 const EXPIRY: readonly Cue[] = [
   cue(
     0.95,
-    oneOf(contracts.expires),
+    lexicon.contracts.expires.pattern,
     String.raw`(?:\s+(?:on|date|is|at|of|the|automatically|am|zum|le|el|il|op|em|al|a|in|und\s+mit))*\s*:?`,
   ),
 ];
@@ -56,7 +55,7 @@ const wordsOf = ({ phrases }: Field): string => phrases.flat().join(' ');
 const OF_PERIOD = /period|zeitraum|p[ée]riode|per[ií]odo/;
 
 /** "The date the deed is made as of": by its description. */
-const SAYS_MADE: ReadonlySet<string> = new Set(['made', 'dated', 'executed', 'concluded', 'entered']);
+const SAYS_MADE = lexicon.asks.making;
 
 function cuesFor(field: Field): readonly Cue[] {
   const words = wordsOf(field);

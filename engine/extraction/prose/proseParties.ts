@@ -1,9 +1,8 @@
 import type { Finding } from '../finding.ts';
 import { sentenceAt, spanFinding, type Prose, type Span } from './prose.ts';
-import { folded } from '../fields/words.ts';
-import { oneOf } from '../../kernel/text.ts';
-import contracts from '../lexicon/contracts.json' with { type: 'json' };
+import { folded } from '../../kernel/text.ts';
 import { once } from '../../kernel/once.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 /** A party as its document names it, with what is said about it up to the next. */
 export interface ProseParty {
@@ -13,7 +12,7 @@ export interface ProseParty {
   readonly strength: number;
 }
 
-const FORMS = oneOf(contracts.legal_forms);
+const FORMS = lexicon.contracts.legal_forms.pattern;
 const TOKEN =
   '(?!(?:AND|UND|ET|BETWEEN|WITH|DATED)(?!\\p{L}))(?:\\p{Lu}\\.(?:\\p{L}\\.?)+|\\p{Lu}\\.|' +
   "[\\p{Lu}\\d][\\p{L}\\p{N}'’&+/-]*|&)";
@@ -31,15 +30,15 @@ const OPENERS = new RegExp(
     String.raw`|zwischen|tussen|tra|fra)(?!\p{L})\s*:?\s*`,
   'giu',
 );
-const OF_CONTRACT = new RegExp(oneOf(contracts.agreement), 'i');
+const OF_CONTRACT = new RegExp(lexicon.contracts.agreement.pattern, 'i');
 /** Words that say that another contract is meant than the one that is read. */
 const OTHER =
   /that certain|such term|pursuant to|as defined|reference is|referred to|dispute|conflict|relationship/i;
-const LEAD = new RegExp(`^(?:${oneOf(contracts.leads)}(?=[\\s“"„«:,]|$)\\s*)+`, 'i');
+const LEAD = new RegExp(`^(?:${lexicon.contracts.leads.pattern}(?=[\\s“"„«:,]|$)\\s*)+`, 'i');
 /** Forms that are written with a full stop at their end. */
 const ABBREVIATED =
   /\s(?:Inc|INC|Ltd|LTD|Ltda|Corp|CORP|Co|L\.P|P\.C|N\.A|S\.A|S\.L|S\.p\.A|S\.r\.l|B\.V|N\.V|e\.\s?V|e\.K)$/u;
-const NO_NAME = new RegExp(`^${oneOf(contracts.no_names)}(?![\\p{L}].*\\s)\\.?$`, 'u');
+const NO_NAME = new RegExp(`^${lexicon.contracts.no_names.pattern}(?![\\p{L}].*\\s)\\.?$`, 'u');
 const PREAMBLE_CHARACTERS = 1800;
 const PARTIES_MAX = 10;
 /** So many places that may open a preamble are looked at. */

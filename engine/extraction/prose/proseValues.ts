@@ -6,15 +6,7 @@ import { partyFindings } from './proseParties.ts';
 import { partiesInRole, partyInRole, roleOf } from './roles.ts';
 import { proseOf, type Prose } from './prose.ts';
 import type { Source } from '../source.ts';
-import { oneOf } from '../../kernel/text.ts';
-import contracts from '../lexicon/contracts.json' with { type: 'json' };
-
-const PARTY = new RegExp(`^${oneOf(contracts.party_field)}$`);
-const LAW = /^(?:law|laws|jurisdiction|recht|droit|loi|ley|legge|lei|gesetz|legislation)$/;
-const VENUE = /^(?:venue|court|courts|forum|gerichtsstand|tribunal|foro)$/;
-const LASTING = new RegExp(`^${oneOf(contracts.lasting_field)}$`);
-
-const says = ({ terms: { name } }: Field, shape: RegExp): boolean => name.some((word) => shape.test(word));
+import { asks } from '../fields/wants.ts';
 
 /** What the sentences of a document say of a field; undefined where it is a form, or they do not say it. */
 export function findInProse(field: Field, source: Source): Finding | undefined {
@@ -28,24 +20,20 @@ function inProse(field: Field, source: Source): Finding | undefined {
   if (field.kind === 'date') return proseDate(field, prose, source.conventions.dayFirst);
   if (field.kind === 'text' || field.kind === 'party') return said(field, prose, source);
   if (field.type === 'string' || field.type === 'boolean') return undefined;
-  return says(field, LASTING) ? duration(field, prose) : undefined;
+  return asks(field, 'lasting') ? duration(field, prose) : undefined;
 }
 
 function said(field: Field, prose: Prose, source: Source): Finding | undefined {
-  const party = saysOtherOf(field) ? undefined : partyInRole(prose, roleOf(field), source);
+  const party = asks(field, 'about_party') ? undefined : partyInRole(prose, roleOf(field), source);
   if (party !== undefined) return party;
-  if (says(field, VENUE)) return venue(prose) ?? governingLaw(field, prose);
-  if (says(field, LAW)) return governingLaw(field, prose) ?? venue(prose);
-  return says(field, LASTING) && !says(field, /^payment$/) ? duration(field, prose) : undefined;
+  if (asks(field, 'court')) return venue(prose) ?? governingLaw(field, prose);
+  if (asks(field, 'law')) return governingLaw(field, prose) ?? venue(prose);
+  return asks(field, 'lasting') && !field.terms.name.includes('payment') ? duration(field, prose) : undefined;
 }
-
-/** Of a party, but not its name. */
-const saysOtherOf = (field: Field): boolean =>
-  says(field, /^(?:address|adresse|anschrift|email|phone|title|role|country|city|representative|nr|type)$/);
 
 /** The parties as a list, where the field asks for parties, or for those that have a role. */
 export function listInProse(field: Field, source: Source): readonly Finding[] {
   const prose = proseOf(source);
-  if (prose === undefined || saysOtherOf(field)) return [];
-  return says(field, PARTY) ? partyFindings(prose) : partiesInRole(roleOf(field), source);
+  if (prose === undefined || asks(field, 'about_party')) return [];
+  return asks(field, 'parties') ? partyFindings(prose) : partiesInRole(roleOf(field), source);
 }

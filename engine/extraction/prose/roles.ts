@@ -1,24 +1,24 @@
 import type { Field } from '../fields/fields.ts';
 import { textFinding, type Finding } from '../finding.ts';
-import contracts from '../lexicon/contracts.json' with { type: 'json' };
-import { termsIn, weightOf } from '../matching/terms.ts';
+import { termsIn, weightOf } from '../fields/terms.ts';
 import { isOrganization } from '../parts/people.ts';
 import { overlap, type Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { proseOf, type Prose, type Span } from './prose.ts';
 import { findingFor, HAS_FORM, knownParties, nameAt } from './proseParties.ts';
 import { once } from '../../kernel/once.ts';
+import { lexicon, type WordList } from '../words/lexicon.ts';
 
 /** What a field asks a party to be: "borrower", "administrative agent". */
 export interface AskedRole {
   /** The words of its name that say it. */
   readonly own: readonly string[];
   /** Its names in seven languages; undefined of a role that is not known. */
-  readonly names: ReadonlySet<string> | undefined;
+  readonly names: WordList | undefined;
 }
 
 /** Roles and their names in seven languages, folded. */
-const ROLE_SETS = Object.values(contracts.party_roles).map((names) => new Set(names));
+const ROLE_SETS = Object.values(lexicon.party_roles);
 
 /** The role that a field's own words name. */
 export const roleOf = ({ phrases, terms: { name } }: Field): AskedRole => ({

@@ -3,7 +3,7 @@ import type { Document } from '../../document/document.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Citation } from '../../ports/extractionEngine.ts';
 import { extract } from '../extract.ts';
-import probes from '../lexicon/proposals.json' with { type: 'json' };
+import probes from './proposals.json' with { type: 'json' };
 import { sourceOf } from '../source.ts';
 import { addParts, addSections } from './proposedParts.ts';
 import {

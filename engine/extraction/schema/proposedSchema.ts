@@ -1,14 +1,14 @@
 import type { Block } from '../../document/document.ts';
-import { concepts, type ValueKind } from '../fields/lexicon.ts';
-import { labelMatcher, type LabelMatcher } from '../fields/labels.ts';
-import { labelWords } from '../fields/words.ts';
+import { concepts, type ValueKind } from '../words/concepts.ts';
+import { labelMatcher, type LabelMatcher } from '../words/says.ts';
+import { labelWords } from '../words/labelWords.ts';
 import { colonPairs } from '../form/colons.ts';
 import { isSentence } from '../form/printed.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import names from '../lexicon/names.json' with { type: 'json' };
 import { datesIn } from '../values/dates.ts';
 import { parseNumber } from '../values/numbers.ts';
 import { partsOf, type ProposedTable } from './proposedTables.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 /** Types, not interfaces: what is proposed is JSON. */
 type Field = {
@@ -236,7 +236,7 @@ function addTable(table: ProposedTable, properties: Properties, labels: LabelMat
   properties.addList(table.title, items);
 }
 
-const LEGAL_FORM = new RegExp(`\\b(?:${names.legal_forms.join('|')})(?![\\p{L}\\p{N}])`, 'u');
+const LEGAL_FORM = new RegExp(`\\b${lexicon.parties.legal_forms.pattern}(?![\\p{L}\\p{N}])`, 'u');
 /** Blocks at the top in which a letterhead stands. */
 const HEAD_BLOCKS = 3;
 const HEAD_CHARACTERS_MAX = 80;

@@ -1,7 +1,7 @@
 import type { Block } from '../../document/document.ts';
 import type { TableBlock } from '../../document/document.ts';
-import type { LabelMatcher } from '../fields/labels.ts';
-import { labelWords } from '../fields/words.ts';
+import type { LabelMatcher } from '../words/says.ts';
+import { labelWords } from '../words/labelWords.ts';
 
 /** What a table proposes: fields of its own, and the columns of its records. */
 export interface ProposedTable {

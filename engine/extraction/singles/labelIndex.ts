@@ -2,13 +2,15 @@ import type { Word } from '../../document/document.ts';
 import { boxesOf, type Box } from '../form/boxes.ts';
 import { formOf, type Form } from '../form/form.ts';
 import type { Pair } from '../form/pair.ts';
-import { likeness, likeWord } from '../matching/likeness.ts';
-import { bothOf, initialsOf, termsIn, type Terms } from '../matching/terms.ts';
+import { says } from '../words/says.ts';
+import { alike } from '../words/alike.ts';
+import { bothOf, initialsOf, termsIn, type Terms } from '../fields/terms.ts';
 import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 import { addTo } from '../../kernel/lists.ts';
 import { remembered, once } from '../../kernel/once.ts';
+import type { WordSet } from '../words/lexicon.ts';
 
 /** What a label says, and how much that is worth. */
 interface Way {
@@ -37,7 +39,7 @@ export interface LabelIndex {
   /** The words beside boxes that are not ticked, up to a colon. */
   readonly unticked: ReadonlySet<Word>;
   /** The labels that have a word like one of the field's, with how well each says it. */
-  readonly labelled: (terms: Terms, implied: ReadonlySet<string>) => readonly ScoredLabel[];
+  readonly labelled: (terms: Terms, implied: WordSet) => readonly ScoredLabel[];
   /** The paragraphs that have a word like one of the field's. */
   readonly speaking: (terms: Terms) => readonly Segment[];
 }
@@ -63,7 +65,7 @@ function indexOf(layout: Layout): LabelIndex {
         const label = labels[place];
         if (label === undefined) return [];
         const score = label.ways.reduce((most, { words, context, share }) => {
-          const own = share * likeness(terms, { label: words, context, implied });
+          const own = share * says({ label: words, context, implied }, terms);
           return Math.max(most, own);
         }, 0);
         return score > 0 ? [{ label, score }] : [];
@@ -138,7 +140,7 @@ function twiceSaid(label: string): readonly (readonly string[])[] {
   const sides = label.split(/\s\/\s/);
   const [one = [], other = []] = sides.map(termsIn);
   if (sides.length !== 2) return [];
-  const isSame = one.some((word) => other.some((also) => likeWord(word, also) >= SAME_AGAIN));
+  const isSame = one.some((word) => other.some((also) => alike(word, also) >= SAME_AGAIN));
   return isSame ? [one, other] : [];
 }
 
@@ -168,7 +170,7 @@ function wordIndex(texts: readonly (readonly string[])[]): WordIndex {
   const words = [...places.keys()];
   const known = new Map<string, readonly string[]>();
   const like = (own: string): readonly string[] =>
-    remembered(known, own, () => words.filter((word) => likeWord(own, word) > 0));
+    remembered(known, own, () => words.filter((word) => alike(own, word) > 0));
   return { places, like };
 }
 

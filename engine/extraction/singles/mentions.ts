@@ -1,8 +1,9 @@
 import type { EvidenceKind } from '../finding.ts';
 import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
-import { likeness, spelledLike } from '../matching/likeness.ts';
-import { termsIn, weightOf } from '../matching/terms.ts';
+import { says } from '../words/says.ts';
+import { spelledAlike } from '../words/alike.ts';
+import { termsIn, weightOf } from '../fields/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
@@ -10,6 +11,7 @@ import { type Draft, isPartOfText, isReference, valuesAt, type Reading } from '.
 import { unitAfter, unitNamed } from '../values/numbers.ts';
 import { datesIn } from '../values/dates.ts';
 import { impliedBy, isShare, shapeOf, type Shape } from './shapes.ts';
+import type { WordSet } from '../words/lexicon.ts';
 
 /** Shapes that a value has by itself, so that it can be told from the words around it. */
 const TYPED: ReadonlySet<Shape> = new Set<Shape>([
@@ -66,10 +68,10 @@ function mentionOf(field: Field, value: Reading, source: Source): Draft | undefi
   const of = (kind: EvidenceKind, score: number): Draft | undefined =>
     score >= 0.5 ? { ...value, kind, score } : undefined;
   if (!isSentence(segment.text)) {
-    const own = likeness(field.terms, { label: termsIn(before), context: [], implied });
+    const own = says({ label: termsIn(before), context: [], implied }, field.terms);
     const counted =
       isCount && before.trim() === ''
-        ? likeness(field.terms, { label: termsIn(after), context: [], implied })
+        ? says({ label: termsIn(after), context: [], implied }, field.terms)
         : 0;
     if (Math.max(own, counted) >= 0.5) return own >= counted ? of('inline', own) : of('count', counted);
   }
@@ -87,9 +89,9 @@ function codeBehindName(field: Field, value: Reading): Draft | undefined {
   const label = termsIn(before.split(/[.,;:()]\s/).at(-1) ?? '')
     .filter((word) => word !== 'nr')
     .slice(-name.length);
-  const score = likeness(
-    { ...field.terms, calls: [{ words: name, weight: 1 }] },
+  const score = says(
     { label, context: [], implied: new Set() },
+    { ...field.terms, calls: [{ words: name, weight: 1 }] },
   );
   if (text.length < CODE_MIN || score < SAYS_NAME || isInDate(segment.text, from) || isMeasure(value))
     return undefined;
@@ -121,7 +123,7 @@ function saidAround(field: Field, { segment, from, to }: Reading, { layout }: So
   const share = field.terms.calls.reduce((most, { words, weight }) => {
     const telling = words.filter((word) => !implied.has(word) && weightOf(word) === 1);
     const said = (word: string, among: readonly string[]): boolean =>
-      among.some((other) => spelledLike(word, other) > 0);
+      among.some((other) => spelledAlike(word, other) > 0);
     const isNear =
       telling.some((word) => said(word, near)) || telling.filter((word) => said(word, wide)).length > 1;
     return isNear ? Math.max(most, weight * shareSaid(words, implied, around)) : most;
@@ -136,17 +138,13 @@ const WIDER = 6;
 const OTHER_UNIT = 0.6;
 
 /** How much of a call's words stand around the value. */
-function shareSaid(
-  words: readonly string[],
-  implied: ReadonlySet<string>,
-  around: readonly string[],
-): number {
+function shareSaid(words: readonly string[], implied: WordSet, around: readonly string[]): number {
   const areUnits = words.every(isUnit);
   let [all, hit] = [0, 0];
   for (const word of words) {
     const worth = implied.has(word) || (isUnit(word) && !areUnits) ? 0 : weightOf(word);
     all += worth;
-    hit += worth * around.reduce((top, other) => Math.max(top, spelledLike(word, other)), 0);
+    hit += worth * around.reduce((top, other) => Math.max(top, spelledAlike(word, other)), 0);
   }
   return all === 0 ? 0 : hit / all;
 }

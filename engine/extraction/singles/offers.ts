@@ -1,14 +1,12 @@
 import type { Field } from '../fields/fields.ts';
-import { roleIn } from '../fields/roles.ts';
-import { labelWords } from '../fields/words.ts';
+import { roleIn } from '../fields/fieldConcepts.ts';
+import { labelWords } from '../words/labelWords.ts';
+import { says } from '../words/says.ts';
+import { termsIn } from '../fields/terms.ts';
 import { boxesIn, opensBox } from '../form/boxes.ts';
 import { below } from '../form/neighbours.ts';
 import type { Pair, Spot } from '../form/pair.ts';
-import { likeness } from '../matching/likeness.ts';
-import forms from '../lexicon/forms.json' with { type: 'json' };
-import { termsIn } from '../matching/terms.ts';
 import { isLabelLike } from '../form/printed.ts';
-import { oneOf } from '../../kernel/text.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 import { isOtherEnd } from '../parts/ranges.ts';
@@ -23,6 +21,7 @@ import { impliedBy, shapeOf, type Shape } from './shapes.ts';
 import { isLeftOpen } from './vetoes.ts';
 import { type Draft, type Offer, type Offering, valuesAt, type Reading } from './values.ts';
 import { tickedFor } from './ticked.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 const SCORE_MIN = 0.5;
 const OFFERS_MAX = 12;
@@ -93,7 +92,7 @@ function ownShare(field: Field, { label, score }: ScoredLabel, { labels }: Sourc
 }
 
 /** "Alt Order #", "Previous Address": what such a word stands before is another one than is asked for. */
-const ANOTHER: ReadonlySet<string> = new Set(forms.another.flatMap(termsIn));
+const ANOTHER: ReadonlySet<string> = new Set(lexicon.forms.another.words.flatMap(termsIn));
 
 const ONE_OF_SEVERAL = /(?:^|[\s_])([a-z]|\d{1,2})\W*$/iu;
 
@@ -151,7 +150,7 @@ function goneOn(value: Reading, { field, pair, shape }: Standing, source: Source
   return { ...value, segment: paragraph, from, to: paragraph.text.length, value: text, text };
 }
 
-const ADDRESS = new RegExp(`^${oneOf(forms.address_words)}$`, 'u');
+const ADDRESS = new RegExp(`^${lexicon.forms.address_words.pattern}$`, 'u');
 const asksAddress = ({ kind, terms: { name } }: Field): boolean =>
   kind === 'address' || ADDRESS.test(name.at(-1) ?? '');
 
@@ -212,7 +211,7 @@ function tickedSpot(spot: Spot, { layout }: Source): Spot | undefined {
 const ANY_COLUMN = 0.7;
 
 function columnShare({ terms }: Field, { label, context }: Pair, score: number): number {
-  const alone = likeness(terms, { label: termsIn(label), context: [], implied: new Set() });
+  const alone = says({ label: termsIn(label), context: [], implied: new Set() }, terms);
   return context === '' || score > alone + 0.01 ? 1 : ANY_COLUMN;
 }
 

@@ -2,9 +2,10 @@ import type { Field } from '../fields/fields.ts';
 import { confidenceOf, type Finding } from '../finding.ts';
 import { beforeBoxes, opensBox, overBoxes, type Box } from '../form/boxes.ts';
 import { below } from '../form/neighbours.ts';
-import { folded } from '../fields/words.ts';
-import { likeness, spelledLike } from '../matching/likeness.ts';
-import { termsIn, weightOf } from '../matching/terms.ts';
+import { folded } from '../../kernel/text.ts';
+import { says } from '../words/says.ts';
+import { ALIKE, spelledAlike } from '../words/alike.ts';
+import { termsIn, weightOf } from '../fields/terms.ts';
 import { wordsIn } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { choiceIn, yesOrNo } from '../texts.ts';
@@ -67,14 +68,13 @@ function onlySaying({ terms: { name } }: Field, boxes: readonly Box[]): readonly
   const telling = name.filter((word) => weightOf(word) === 1);
   const saying = boxes.filter(({ text }) => {
     const words = termsIn(text);
-    const said = telling.filter((word) => words.some((other) => spelledLike(word, other) >= ALIKE));
+    const said = telling.filter((word) => words.some((other) => spelledAlike(word, other) >= ALIKE));
     return said.length > 0 && 2 * said.length >= telling.length;
   });
   const [only, ...others] = saying;
   if (only === undefined || others.length > 0 || telling.length === 0) return [];
   return [{ ...draftOf(only), value: only.isTicked, score: SENTENCE_SAYS, kind: 'box' }];
 }
-const ALIKE = 0.85;
 
 function bySayings(field: Field, boxes: readonly Box[], source: Source): readonly Draft[] {
   return boxes.flatMap((box): readonly Draft[] => {
@@ -84,7 +84,7 @@ function bySayings(field: Field, boxes: readonly Box[], source: Source): readonl
 }
 
 const scoreOf = (field: Field, text: string): number =>
-  likeness(field.terms, { label: termsIn(text), context: [], implied: impliedBy('boolean') });
+  says({ label: termsIn(text), context: [], implied: impliedBy('boolean') }, field.terms);
 
 /** The text of a box, alone, with its second line, and with what stands first in its row. */
 function textsOf({ text, segment: at, value: { segment } }: Box, { layout }: Source): readonly string[] {

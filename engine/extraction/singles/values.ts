@@ -1,12 +1,9 @@
-import forms from '../lexicon/forms.json' with { type: 'json' };
-import names from '../lexicon/names.json' with { type: 'json' };
-import parts from '../lexicon/parts.json' with { type: 'json' };
-import { oneOf, withoutEnd } from '../../kernel/text.ts';
+import { withoutEnd } from '../../kernel/text.ts';
 import type { Json } from '../../kernel/json.ts';
 import { once, remembered } from '../../kernel/once.ts';
 import { inSegment, type Candidate, type Conventions } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
-import type { ValueKind } from '../fields/lexicon.ts';
+import type { ValueKind } from '../words/concepts.ts';
 import type { Spot } from '../form/pair.ts';
 import { withoutCivility } from '../parts/people.ts';
 import type { Segment } from '../places/layout.ts';
@@ -18,6 +15,7 @@ import { codeLength, isShare, shapeOf, type Shape } from './shapes.ts';
 import type { EvidenceKind } from '../finding.ts';
 import type { Source } from '../source.ts';
 import type { Generator } from '../../ports/why.ts';
+import { lexicon } from '../words/lexicon.ts';
 
 /** A value that a field may have, as it stands in a segment. */
 export interface Reading extends Spot {
@@ -173,7 +171,7 @@ function isPartOfDate(text: string, { from, to }: { readonly from: number; reado
 
 /** A number after such a word names a part of a document: "line 37", "Form 2106", "§ 5". */
 export const isReference = (before: string): boolean => REFERENCE.test(before);
-const REFERENCE = new RegExp(`(?:${forms.references.join('|')})[\\s.:]*$`, 'iu');
+const REFERENCE = new RegExp(`${lexicon.forms.references.pattern}[\\s.:]*$`, 'iu');
 
 /** Digits that are no number of their own: of a date, an explanation in brackets, a code, or a mark. */
 export const isPartOfText = (text: string, one: { readonly from: number; readonly to: number }): boolean =>
@@ -230,11 +228,11 @@ const TEXT_MAX = 2000;
 
 /** "Jane Doe, Technical Manager": what a person is, by words that only say so. */
 const BEFORE_ROLE = new RegExp(
-  `,\\s(?=(?:\\p{L}+\\s){0,3}${oneOf(parts.offices)}(?:\\s\\p{L}+){0,3}$)`,
+  `,\\s(?=(?:\\p{L}+\\s){0,3}${lexicon.parts.offices.pattern}(?:\\s\\p{L}+){0,3}$)`,
   'iu',
 );
 /** A company's name ends with its legal form: "Hadley Castings Ltd, Foundry Way". */
-const BEHIND_FORM = new RegExp(`(?<=[\\s,]${oneOf(names.legal_forms)}),\\s(?=\\p{Lu}|\\d)`, 'u');
+const BEHIND_FORM = new RegExp(`(?<=[\\s,]${lexicon.parties.legal_forms.pattern}),\\s(?=\\p{Lu}|\\d)`, 'u');
 
 /** Where a name ends: at a description in small letters, another piece of a line, an address of mail. */
 const NAME_ENDS: readonly RegExp[] = [

@@ -1,12 +1,11 @@
 import type { Word } from '../../document/document.ts';
-import { endingScore, judgedFor } from '../fields/labels.ts';
+import { endingScore, judgedFor, says } from '../words/says.ts';
+import { termsIn } from '../fields/terms.ts';
 import type { Pair } from '../form/pair.ts';
 import type { Field } from '../fields/fields.ts';
 import type { EvidenceKind, Finding } from '../finding.ts';
 import { isInstruction, isLabelLike, isPlaceholder } from '../form/printed.ts';
 import { isOtherEnd } from '../parts/ranges.ts';
-import { termsIn } from '../matching/terms.ts';
-import { likeness } from '../matching/likeness.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
 import { impliedBy, shapeOf } from './shapes.ts';
@@ -44,9 +43,7 @@ const isPrinted = (field: Field, text: string): boolean =>
 function saysField(field: Field, text: string): boolean {
   const shape = shapeOf(field);
   if (shape !== 'text' && shape !== 'name') return false;
-  return (
-    likeness(field.terms, { label: termsIn(text), context: [], implied: impliedBy(shape) }) >= LABEL_FROM
-  );
+  return says({ label: termsIn(text), context: [], implied: impliedBy(shape) }, field.terms) >= LABEL_FROM;
 }
 
 /** A label that says so much of the field may be the field's. */
@@ -56,10 +53,10 @@ const SAYS = 0.45;
 function isOthers(field: Field, first: Word, source: Source): boolean {
   const claims = labelIndexOf(source).form.claims.get(first) ?? [];
   const implied = impliedBy(shapeOf(field));
-  const says = ({ label, context }: Pair): boolean => {
+  const isClaimed = ({ label, context }: Pair): boolean => {
     const words = termsIn(label);
-    const own = likeness(field.terms, { label: words, context: termsIn(context), implied });
+    const own = says({ label: words, context: termsIn(context), implied }, field.terms);
     return Math.max(own, endingScore(label, judgedFor(field, source.labels))) >= SAYS;
   };
-  return claims.length > 0 && !claims.some(says);
+  return claims.length > 0 && !claims.some(isClaimed);
 }

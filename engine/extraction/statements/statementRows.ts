@@ -2,14 +2,16 @@ import type { Json } from '../../kernel/json.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Candidate } from '../candidates.ts';
 import { findingOf, textFinding, type Finding } from '../finding.ts';
-import { namedBy, type Names } from '../grids/likeness.ts';
-import { folded, labelWords, nameWords } from '../fields/words.ts';
-import lexicon from '../lexicon/statements.json' with { type: 'json' };
+import { namedBy, type Names } from '../words/says.ts';
+import { folded } from '../../kernel/text.ts';
+import { labelWords } from '../words/labelWords.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { fiscalEnd, fiscalName, lastDay, statementsOf, type Statement } from './statements.ts';
+import { lexicon } from '../words/lexicon.ts';
+import { asks, type Want } from '../fields/wants.ts';
 
 type Member = 'value' | 'period' | 'unit' | 'scale' | 'line';
 
@@ -24,9 +26,8 @@ const EVIDENCE = { label: 0.75, strictness: 0.6, margin: 0.2, agreement: 0 };
 
 /** What a list's entries ask of a statement; undefined where they ask for something else. */
 export function statementMembers(fields: readonly Field[]): Members | undefined {
-  const called = (member: Member): Field | undefined =>
-    fields.find(({ pointer }) => nameWords(pointer).some((word) => lexicon[member].includes(word)));
-  const [value, period, line] = [called('value'), called('period'), called('line')];
+  const called = (want: Want): Field | undefined => fields.find((field) => asks(field, want));
+  const [value, period, line] = [called('figure'), called('period'), called('line')];
   const [unit, scale] = [called('unit'), called('scale')];
   if (value === undefined || period === undefined || (unit === undefined && scale === undefined))
     return undefined;
@@ -96,7 +97,7 @@ function scoredLines(statements: readonly Statement[], names: Names | undefined)
  * zero, is asked for as an amount ("Dividends paid (12.5)" are 12.5), as the taxonomies of filings have it.
  */
 function amountOf({ value }: Candidate, { label, cells }: Statement['lines'][number]): Json {
-  const isOut = (folded(label).match(/\p{L}+/gu) ?? []).some((word) => lexicon.paid_out.includes(word));
+  const isOut = (folded(label).match(/\p{L}+/gu) ?? []).some((word) => lexicon.figures.paid_out.has(word));
   const isBelow = [...cells.values()].every((cell) => typeof cell.value === 'number' && cell.value <= 0);
   return isOut && isBelow && !/\(\p{L}/u.test(label) && typeof value === 'number' ? Math.abs(value) : value;
 }
@@ -153,7 +154,7 @@ const unitOf = ({ statement, isPercent }: LineOf): Finding | undefined =>
 
 function scaleOf({ statement, label, isPercent }: LineOf): Finding | undefined {
   const plain = folded(label);
-  const isOfOne = isPercent || lexicon.per_one.some((words) => plain.includes(words));
+  const isOfOne = isPercent || lexicon.figures.per_one.words.some((words) => plain.includes(words));
   return saidAt(placeOfScale(statement), isOfOne ? 1 : (statement.scale?.value ?? 1));
 }
 
@@ -168,6 +169,6 @@ function saidAt(segment: Segment | undefined, value: Json | undefined): Finding 
 /** Choices of which one says that a figure is that of the whole: a line of a statement is, unless it says a part. */
 const wholeOf = (fields: readonly Field[], value: Finding): Said =>
   fields.flatMap(({ choices, pointer }) => {
-    const whole = choices.find((choice) => lexicon.whole.includes(folded(choice)));
+    const whole = choices.find((choice) => lexicon.figures.whole.has(folded(choice)));
     return whole === undefined ? [] : [[pointer, { ...value, value: whole }] as const];
   });

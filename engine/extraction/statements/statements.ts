@@ -1,11 +1,10 @@
 import { inSegment, type Candidate } from '../candidates.ts';
-import { folded } from '../fields/words.ts';
-import { headerWords } from '../grids/likeness.ts';
+import { folded } from '../../kernel/text.ts';
+import { headerWords } from '../words/labelWords.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { monthOf } from '../values/dates.ts';
-import lexicon from '../lexicon/statements.json' with { type: 'json' };
-import money from '../lexicon/money.json' with { type: 'json' };
+import { lexicon, values } from '../words/lexicon.ts';
 
 /** What the head of a column says of the time that its numbers are of; no months: of a day. */
 interface Period {
@@ -24,7 +23,7 @@ const DAYS = [
   /(?<!\p{L})(?<month>\p{L}{3,12})\.?\s(?<day>\d{1,2})(?!\d)/u,
   /(?<!\d)(?<day>\d{1,2})\.?\s(?<month>\p{L}{3,})/u,
 ];
-const LENGTHS = Object.entries(lexicon.months).sort(([a], [b]) => b.length - a.length);
+const LENGTHS = Object.entries(values.period_months).sort(([a], [b]) => b.length - a.length);
 
 /** What a text says of a period: "Six Months Ended December 31, 2024", or a part of it. */
 function periodIn(text: string): Period {
@@ -268,7 +267,7 @@ function wordsOf(label: string): readonly (readonly string[])[] {
 /** "Total current assets" are all current assets: who asks for these may leave the word out. */
 const withoutTotal = (label: string): string => {
   const [word = '', ...others] = label.trim().split(' ');
-  return others.length > 0 && lexicon.total.includes(folded(word)) ? others.join(' ') : label;
+  return others.length > 0 && lexicon.figures.total.has(folded(word)) ? others.join(' ') : label;
 };
 
 function firstSaid<T>(
@@ -282,8 +281,8 @@ function firstSaid<T>(
   return undefined;
 }
 
-const SCALES = Object.entries(money.scales);
-const SYMBOLS = Object.entries(money.symbols).filter(([symbol]) => !/^\p{L}+\.?$/u.test(symbol));
+const SCALES = Object.entries(values.scales);
+const SYMBOLS = Object.entries(values.currency_symbols).filter(([symbol]) => !/^\p{L}+\.?$/u.test(symbol));
 
 /** "(In millions, except per share amounts)". */
 function scaleIn(text: string): number | undefined {

@@ -2,7 +2,7 @@ import { withoutEnd } from '../../kernel/text.ts';
 import { inSegment, type Candidate } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, textFinding, type Finding } from '../finding.ts';
-import { wholeScore } from '../fields/labels.ts';
+import { wholeScore } from '../words/says.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { isTotalRow } from './tables.ts';

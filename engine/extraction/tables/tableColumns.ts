@@ -1,5 +1,5 @@
 import { overlap, type Row, type Segment } from '../places/layout.ts';
-import { labelWords } from '../fields/words.ts';
+import { labelWords } from '../words/labelWords.ts';
 
 /** A column of a table: where it lies, and what its header says. */
 export interface Column {

@@ -1,11 +1,11 @@
 import { once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
-import { wholeScore } from '../fields/labels.ts';
+import { wholeScore } from '../words/says.ts';
+import { labelWords } from '../words/labelWords.ts';
 import type { Row } from '../places/layout.ts';
 import { columnsOf, isNumeric, type Column } from './tableColumns.ts';
 import { numbersApart } from '../places/segmentParts.ts';
 import type { Source } from '../source.ts';
-import { labelWords } from '../fields/words.ts';
 
 /** Rows under one header, with what the header's words say of each column. */
 export interface Table {

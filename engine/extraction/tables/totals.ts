@@ -1,10 +1,11 @@
 import type { Candidate } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, type Finding } from '../finding.ts';
-import { conceptNamed } from '../fields/lexicon.ts';
+import { conceptNamed } from '../words/concepts.ts';
+import { NO_TERMS } from '../fields/terms.ts';
 import { LABELLED, ranked, type Ranked } from '../ranking.ts';
 import type { Source } from '../source.ts';
-import { NO_TERMS } from '../matching/terms.ts';
+import { NO_WANTS } from '../fields/wants.ts';
 
 /** The three amounts that must agree: net + tax = gross. */
 const TOTALS = ['net_total', 'tax_total', 'grand_total'] as const;
@@ -137,6 +138,7 @@ function labelledAs(id: string, source: Source): readonly Ranked[] {
     phrases: [],
     about: [],
     terms: NO_TERMS,
+    wants: NO_WANTS,
   };
   const labelled = ranked(field, source).filter(
     ({ score, candidate }) => score >= LABELLED && !isMeasured(candidate),

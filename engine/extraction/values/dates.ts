@@ -1,5 +1,5 @@
-import { folded } from '../fields/words.ts';
-import months from '../lexicon/months.json' with { type: 'json' };
+import { folded } from '../../kernel/text.ts';
+import { values } from '../words/lexicon.ts';
 
 export interface DateShape {
   readonly text: string;
@@ -10,7 +10,7 @@ export interface DateShape {
 }
 
 /** The first letters of months, folded, in many languages; where several fit, the longest says which it is. */
-const MONTHS = months
+const MONTHS = values.months
   .flatMap((starts, index) => starts.map((start) => ({ start: folded(start), month: index + 1 })))
   .sort((a, b) => b.start.length - a.start.length);
 

@@ -1,5 +1,5 @@
 import { oneOf } from '../../kernel/text.ts';
-import ibanLengths from '../lexicon/ibanLengths.json' with { type: 'json' };
+import { values } from '../words/lexicon.ts';
 
 /** A typed token in a text. `value` is its normal form. */
 export interface Found {
@@ -26,7 +26,7 @@ const all = (text: string, pattern: RegExp, normal: (raw: string) => string | un
     return value === undefined ? [] : [found(match, value)];
   });
 
-const IBAN_LENGTHS: Readonly<Record<string, number>> = ibanLengths;
+const IBAN_LENGTHS: Readonly<Record<string, number>> = values.iban_lengths;
 
 /** IBANs with their country's length; `valid` tells whether the check digits agree (ISO 7064, mod 97). */
 export function ibansIn(text: string): readonly (Found & { readonly valid: boolean })[] {

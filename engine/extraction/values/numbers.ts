@@ -1,9 +1,7 @@
-import { exactNumber, oneOf, withoutEnd } from '../../kernel/text.ts';
-import money from '../lexicon/money.json' with { type: 'json' };
 import type { Found } from './identifiers.ts';
 import { ownMember } from '../../kernel/json.ts';
-import { folded } from '../fields/words.ts';
-import units from '../lexicon/units.json' with { type: 'json' };
+import { exactNumber, oneOf, withoutEnd, folded } from '../../kernel/text.ts';
+import { lexicon, values } from '../words/lexicon.ts';
 
 /** Which mark parts the decimals in a document. */
 export type DecimalMark = ',' | '.';
@@ -17,8 +15,8 @@ export interface NumberShape {
   readonly currency: string | undefined;
 }
 
-const SYMBOLS: Readonly<Record<string, string>> = money.symbols;
-const MONEY_WORD = `${oneOf(money.codes)}\\b|US\\$|R\\$|A\\$|C\\$|[€$£¥₹₽₩]|Rs\\.?|zł|Kč|RM|Euros?\\b`;
+const SYMBOLS: Readonly<Record<string, string>> = values.currency_symbols;
+const MONEY_WORD = `${oneOf(values.currency_codes)}\\b|US\\$|R\\$|A\\$|C\\$|[€$£¥₹₽₩]|Rs\\.?|zł|Kč|RM|Euros?\\b`;
 
 /** Signs that no cents follow: `1.250,-`, `25,--`, `12,=`, `1 250:-`. */
 const NO_CENTS = String.raw`(?:[.,](?:[-–—]{1,2}|=)|:[-–—])(?![\p{L}\p{N}])`;
@@ -58,7 +56,7 @@ export function numbersIn(text: string): readonly NumberShape[] {
 const isDash = (sign: string, before: string): boolean =>
   /^[-−–]\s$/u.test(sign) && /\d\s?$/.test(before.slice(-2));
 
-const CODE = new RegExp(`^${oneOf(money.codes)}$`);
+const CODE = new RegExp(`^${oneOf(values.currency_codes)}$`);
 
 /** The ISO 4217 code that a symbol or code means. */
 export function currencyOf(text: string): string | undefined {
@@ -67,7 +65,7 @@ export function currencyOf(text: string): string | undefined {
 }
 
 /** Letters beside amounts that say which way money went, debit first. */
-const PAIRS = money.debit_credit.map(([debit = '', credit = '']) => ({ debit, credit }));
+const PAIRS = values.debit_credit.map(([debit = '', credit = '']) => ({ debit, credit }));
 const SIDES = oneOf(PAIRS.flatMap(({ debit, credit }) => [debit, credit]));
 const LETTERS = new RegExp(String.raw`(?<=\d[.,]\d\d\s?)(?:\p{Lu}|${SIDES})(?![\p{L}\p{N}])`, 'gu');
 
@@ -250,13 +248,10 @@ export const timesIn = (text: string): readonly Found[] =>
     to: match.index + match[0].trimEnd().length,
   }));
 
-const POWERS: Readonly<Record<string, number>> = {
-  k: 3, thousand: 3, tausend: 3, tsd: 3, mille: 3, mil: 3,
-  m: 6, mn: 6, mm: 6, mio: 6, million: 6, millions: 6, millionen: 6, millones: 6, milioni: 6, miljoen: 6,
-  bn: 9, mrd: 9, billion: 9, billions: 9, milliarden: 9, milliard: 9, milliards: 9, miljard: 9, miliardi: 9,
-}; // prettier-ignore
+/** Powers of ten that words and letters multiply a number by. */
+const POWERS: Readonly<Record<string, number>> = values.powers;
 /** A letter alone multiplies only an amount of money, for metres and the like have the same letters. */
-const ALONE = new Set(['k', 'm', 'mm', 'mil']);
+const ALONE = new Set(values.powers_of_money);
 const SCALED = new RegExp(
   String.raw`(?<![\p{L}\p{N}.,])(?<mark>[€$£¥₹]\s?|\p{Lu}{3}\s?)?(?<digits>\d[\d.,]*)\s?` +
     String.raw`(?<power>\p{L}{1,10})\.?(?![\p{L}\p{N}])`,
@@ -286,17 +281,18 @@ export const scaledIn = (text: string, documentMark: DecimalMark): readonly Scal
     return [{ value: scaled, text: match[0].trim(), from: match.index, to: match.index + match[0].length }];
   });
 
-export type Unit = keyof typeof units;
+export type Unit = keyof typeof lexicon.units;
 
-const NAMES = Object.keys(units) as readonly Unit[];
+const NAMES = Object.keys(lexicon.units) as readonly Unit[];
 const WHOLE = NAMES.map((unit): readonly [Unit, RegExp] => [
   unit,
-  new RegExp(`^${oneOf(units[unit])}$`, 'u'),
+  new RegExp(`^${lexicon.units[unit].pattern}$`, 'u'),
 ]);
 const AFTER = NAMES.map((unit): readonly [Unit, RegExp] => [
   unit,
   new RegExp(
-    `^[\\s-]?(?:\\(\\p{L}{1,12}\\)\\s)?(?:full |calendar |working |business )?${oneOf(units[unit])}(?![\\p{L}\\p{N}])`,
+    `^[\\s-]?(?:\\(\\p{L}{1,12}\\)\\s)?(?:full |calendar |working |business )?` +
+      `${lexicon.units[unit].pattern}(?![\\p{L}\\p{N}])`,
     'u',
   ),
 ]);

@@ -1,7 +1,7 @@
 import { withoutEnd } from '../../kernel/text.ts';
 import type { Candidate } from '../../extraction/candidates.ts';
 import { overlap, type Layout, type Segment } from '../../extraction/places/layout.ts';
-import type { ValueKind } from '../../extraction/fields/lexicon.ts';
+import type { ValueKind } from '../../extraction/words/concepts.ts';
 import type { Source } from '../../extraction/source.ts';
 import { groupedBy } from '../../kernel/lists.ts';
 

@@ -1,6 +1,6 @@
 import { isAbove, isCurrencyAlone } from '../../extraction/ranking.ts';
 import type { Layout, Segment } from '../../extraction/places/layout.ts';
-import { labelWords } from '../../extraction/fields/words.ts';
+import { labelWords } from '../../extraction/words/labelWords.ts';
 import { remembered } from '../../kernel/once.ts';
 
 export type Words = readonly string[];

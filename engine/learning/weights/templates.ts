@@ -1,4 +1,4 @@
-import { folded } from '../../extraction/fields/words.ts';
+import { folded } from '../../kernel/text.ts';
 import type { Layout, Row, Segment } from '../../extraction/places/layout.ts';
 import { featureOf, hashOf } from './hashing.ts';
 import type { Spot } from './spots.ts';

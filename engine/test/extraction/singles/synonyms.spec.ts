@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { areSynonyms } from '../../../extraction/matching/synonyms.ts';
+import { areSynonyms } from '../../../extraction/words/alike.ts';
 import { laidOut, type Placed } from '../../support/laidOut.ts';
 import type { Json } from '../../../kernel/json.ts';
 import { date, integer, number, said, text, valueOf } from '../parts/asked.ts';

@@ -1,8 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { oneOf } from '../../kernel/text.ts';
-import { labelWords, nameWords } from '../fields/words.ts';
-import forms from '../lexicon/forms.json' with { type: 'json' };
-import labels from '../lexicon/labels.json' with { type: 'json' };
+import { labelWords, nameWords } from '../words/labelWords.ts';
+import { lexicon, type WordList } from '../words/lexicon.ts';
 
 /** One way to call a field: its words, and how much a label that says them all is worth. */
 export interface Call {
@@ -21,19 +19,19 @@ export interface Terms {
   readonly unit: string | undefined;
 }
 
-/** Of a field that only a concept names. */
+/** The terms of a field that only a concept names. */
 export const NO_TERMS: Terms = { name: [], calls: [], all: new Set(), unit: undefined };
 
-const STOPWORDS = new Set(forms.stopwords);
-const UNITS = new Set(labels.units);
-const GENERIC = new Set(forms.generic);
+const STOPWORDS = lexicon.labels.stopwords;
+const UNITS = lexicon.labels.units;
+const GENERIC = lexicon.labels.generic;
 /** Words that any field may have say little: `number`, `name`, `date`. */
 const GENERIC_WEIGHT = 0.4;
 const BY_DESCRIPTION = 0.95;
 const BY_CLAUSE = 0.88;
 const CALL_WORDS_MAX = 8;
 
-/** How much a word says. */
+/** The weight of a word: generic ones say little. */
 export const weightOf = (word: string): number =>
   GENERIC.has(word) || word === 'ours' || word === 'yours' ? GENERIC_WEIGHT : 1;
 
@@ -46,13 +44,16 @@ export const termsIn = (text: string): readonly string[] => {
 
 /** Letters part their writer's references from the reader's: "Our ref.", "Ihr Zeichen". */
 const OWNERS: readonly (readonly [RegExp, string])[] = [
-  [new RegExp(`^${oneOf(forms.ours)}[\\s_]`, 'iu'), 'ours'],
-  [new RegExp(`^${oneOf(forms.yours)}[\\s_]`, 'iu'), 'yours'],
+  [new RegExp(`^${lexicon.labels.owner_ours.pattern}[\\s_]`, 'iu'), 'ours'],
+  [new RegExp(`^${lexicon.labels.owner_yours.pattern}[\\s_]`, 'iu'), 'yours'],
 ];
 const OWNED_WORDS_MAX = 3;
 
 /** A small word that recognition joined to the next: "ofRegistrant", "ofthe". */
-const JOINED = /(?<!\p{L})(of|the|for|and|in|to|by)(?=\p{Lu}\p{Ll}|(?:the|this|your)(?!\p{L}))/gu;
+const JOINED = new RegExp(
+  `(?<!\\p{L})(${lexicon.labels.joined_to_next.pattern})(?=\\p{Lu}\\p{Ll}|(?:the|this|your)(?!\\p{L}))`,
+  'gu',
+);
 
 /** "N a m e": letters that are set, or recognised, apart. */
 const SPACED = /(?<!\S)(?:\p{L} ){3,}\p{L}(?!\S)/gu;
@@ -79,19 +80,19 @@ function said(words: readonly string[]): readonly string[] {
 }
 
 /** A name that ends so asks who did it: `signed_by`. */
-const BY = new Set(['by', 'por', 'par', 'von', 'durch', 'door', 'da', 'od', 'av']);
+const BY = lexicon.labels.ends_by;
 const DOER = 'by';
 
 /** A name that ends so asks for one end of a range, though such words say nothing in labels. */
-const SIDES: readonly (readonly [string, ReadonlySet<string>])[] = [
-  ['from', new Set(['from', 'von', 'desde', 'da', 'dal', 'vanaf', 'od'])],
-  ['to', new Set(['to', 'bis', 'hasta', 'al', 'au', 'tot', 'do'])],
+const SIDES: readonly (readonly [string, WordList])[] = [
+  ['from', lexicon.labels.ends_from],
+  ['to', lexicon.labels.ends_to],
 ];
 
-/** What the small word that a name of several ends with asks for: who did it, or an end of a range. */
+/** A name's small words at its ends: `signed_by` asks who, `valid_from` and `from_date` ask for a start. */
 function askedBy(raw: readonly string[]): readonly string[] {
-  const last = raw.length < 2 ? '' : (raw.at(-1) ?? '');
-  const sides = SIDES.flatMap(([side, words]) => (words.has(last) ? [side] : []));
+  const ends = raw.length < 2 ? [] : [raw[0] ?? '', raw.at(-1) ?? ''];
+  const sides = SIDES.flatMap(([side, words]) => (ends.some((word) => words.has(word)) ? [side] : []));
   return BY.has(raw.at(-1) ?? '') ? [DOER, ...sides] : sides;
 }
 
@@ -169,8 +170,8 @@ function withEach(text: string, joint: RegExp): readonly string[] {
 /** "number of the contract or order" without the one and without the other: a label says either. */
 const alternatives = (clause: string): readonly string[] => withEach(clause, /\sor\s/);
 
+const OF_WHOM = new RegExp(`\\s${lexicon.forms.of_whom.pattern}\\s`);
+
 /** "Name and address of the owner" is the label of two values. */
 export const bothOf = (label: string): readonly string[] =>
-  /\s(?:of|for|von|des|der|de|du|del|di|van)\s/.test(label)
-    ? withEach(label, /\s(?:and|und|et|y|e|en)\s/)
-    : [];
+  OF_WHOM.test(label) ? withEach(label, /\s(?:and|und|et|y|e|en)\s/) : [];
