@@ -4,7 +4,7 @@ import { keyRole } from './apiKey.ts';
 import type { AnyEvent } from './catalogue.ts';
 import type { RecordedEvent } from './kernel/recorded.ts';
 import { rejectionReason, reviewIdOf, reviewReason } from './review.ts';
-import { forecastOf } from './forecast.ts';
+import { forecastOf } from './account/forecast.ts';
 import { tagged, type Tags } from './kernel/tags.ts';
 
 const wholeCredits = z.int();

@@ -22,7 +22,7 @@ import {
   webhookUses,
 } from './webhookRows.ts';
 import { deliveryIdOf, lowBalanceLevels, triedUntil } from '../domain/webhook.ts';
-import { PACE_DAYS_MAX, paceStart } from '../domain/forecast.ts';
+import { PACE_DAYS_MAX, paceStart } from '../domain/account/forecast.ts';
 import { only, type ProjectedEvent, type ProjectedEventOf, type SqlRow, type SqlTx } from './engine/ports.ts';
 import { inserting, upserting } from './engine/bulk.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';

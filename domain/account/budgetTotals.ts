@@ -1,4 +1,4 @@
-import { type ExpectedEnd, expectedEnd, NO_USE, type RecentUse, useAt } from '../forecast.ts';
+import { type ExpectedEnd, expectedEnd, NO_USE, type RecentUse, useAt } from './forecast.ts';
 import { asCredits, type Credits, minus, NO_CREDITS, plus } from '../kernel/amounts.ts';
 import { periodAt } from '../kernel/timeZones.ts';
 import {

@@ -51,7 +51,10 @@ const hasTags = (
       where tenant_id = $1 and name = ${named ?? ''} and value = ${valued ?? ''})`;
   }).join(' ');
 
-/** How work that may have tags is listed: `chosen` is for the tenant `$1`, and ends in conditions that `and` may follow. */
+/**
+ * How work that may have tags is listed. `chosen` is for the tenant `$1`, and ends in conditions that `and` may
+ * follow.
+ */
 interface TaggedList<Asked> extends Paged {
   readonly values: (asked: Asked) => readonly SqlValue[];
   readonly tags: TagTable;

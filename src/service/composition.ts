@@ -36,7 +36,7 @@ import type { Config } from '../config.ts';
 import { auditInThread } from '../operator/auditInThread.ts';
 import { EXTRACT_DEADLINES_MS } from '../parts/documents.ts';
 import { lockedLater, type Parts } from '../parts/parts.ts';
-import { paperPrinter } from '../parts/printing.ts';
+import { paperPrinter, reviewWorker } from '../parts/threads.ts';
 import { secretBoxOf, vaultOf } from '../parts/stores.ts';
 import { queriesOn, readYourWrites } from '../queries/queries.ts';
 import { sealedReplays } from '../server/idempotency.ts';
@@ -57,7 +57,6 @@ import {
   writerHooks,
 } from '../telemetry/workMetrics.ts';
 import { VERSION } from '../version.ts';
-import { reviewWorker } from '../worker/reviewing.ts';
 import { objectSweeper } from '../worker/sweeping.ts';
 import { type AccountWriter, accountWriter } from '../writer/accountWriter.ts';
 import { apiDeps, webhookSenderOf } from './api.ts';

@@ -10,7 +10,7 @@ import {
   paceStart,
   type RecentUse,
   useAt,
-} from '../../domain/forecast.ts';
+} from '../../domain/account/forecast.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 
 const TODAY = '2026-03-31';

@@ -11,16 +11,53 @@ import {
   wholePercent,
   type Budget,
   type KeyNames,
+  type Nearness,
 } from '../ui/budget.ts';
-import { BudgetBar, NearnessBadge } from '../ui/budgetBar.tsx';
 import { ChangeBudget, EndBudget, MakeBudget } from '../ui/budgetForm.tsx';
 import { Button } from '../ui/button.tsx';
-import { Badge, PageHeader, Stat } from '../ui/card.tsx';
+import { Badge, PageHeader, Stat, type Tone } from '../ui/card.tsx';
 import { ForTenant } from '../ui/forTenant.tsx';
 import { Plus } from '../ui/icons/icons.tsx';
 import { Empty, ProblemNote, Skeleton } from '../ui/states.tsx';
-import { CONTROL } from '../ui/style.ts';
+import { CONTROL, classes } from '../ui/style.ts';
 import { Credits, Time } from '../ui/values.tsx';
+
+const TONES: Readonly<Record<Nearness, Tone>> = { full: 'bad', near: 'warn', within: 'good' };
+
+/** How near to its limit a budget is, in a word. */
+function NearnessBadge({ budget }: { budget: Budget }) {
+  const nearness = nearnessOf(budget);
+  return <Badge tone={TONES[nearness]}>{texts.states[nearness]}</Badge>;
+}
+
+const FILLS: Readonly<Record<Nearness, string>> = { full: 'bg-bad', near: 'bg-chart-3', within: 'bg-accent' };
+
+/** What is used and held of a limit, with a mark at the limit and at each alert level. */
+function BudgetBar({ budget }: { budget: Budget }) {
+  const { limit_credits: limit, used_credits: used, held_credits: held, alert_at: levels } = budget;
+  const whole = Math.max(1, limit, used + held, ...levels.map((level) => level * limit));
+  const place = (credits: number): string => `${String((100 * credits) / whole)}%`;
+  const fill = FILLS[nearnessOf(budget)];
+  return (
+    <div
+      role="img"
+      aria-label={texts.bar(wholePercent(budget), texts.stood(used, held, limit))}
+      className="relative py-1.5"
+    >
+      <div className="flex h-3 overflow-hidden rounded-full bg-line">
+        <div className={fill} style={{ width: place(limit === 0 ? whole : used) }} />
+        <div className={classes(fill, 'opacity-50')} style={{ width: place(held) }} />
+      </div>
+      {levels.map((level) => (
+        <div
+          key={level}
+          className="absolute inset-y-0 w-0.5 -translate-x-1/2 rounded bg-ink"
+          style={{ left: place(level * limit) }}
+        />
+      ))}
+    </div>
+  );
+}
 
 type Doing = { readonly what: 'make' } | { readonly what: 'change' | 'end'; readonly budget: Budget };
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { activeConfig, type ReferenceData } from '../../commands/reference.ts';
 import type { Queries } from '../../queries/queries.ts';
 import { plan } from '../../../domain/account/messages.ts';
-import { forecastOf, PACE_DAYS_MAX, paceStart } from '../../../domain/forecast.ts';
+import { forecastOf, PACE_DAYS_MAX, paceStart } from '../../../domain/account/forecast.ts';
 import {
   booleanText,
   creditsOut,
