@@ -100,7 +100,7 @@ describe('quire doctor', () => {
     const newest = db.prepare('SELECT stream FROM events WHERE revision = 1 ORDER BY position DESC').get();
     const { stream } = newest as { readonly stream: string };
     db.prepare(
-      `UPDATE events SET data = replace(data, '}', ',"more":1}') WHERE stream = ? AND revision = 1`,
+      `UPDATE events SET data = substr(data, 1, length(data) - 1) || ',"more":1}' WHERE stream = ? AND revision = 1`,
     ).run(stream);
     db.close();
     for (const args of [[], ['--deep']]) {

@@ -13,7 +13,7 @@ import { packClient } from '../sdk/built.ts';
  */
 
 /** An eighth more than it has: types grow with every route. */
-const TARBALL_MAX_BYTES = 112_000;
+const TARBALL_MAX_BYTES = 114_000;
 /** What a page loads that uses all of it, minified. */
 const BROWSER_MAX_BYTES = 20_500;
 

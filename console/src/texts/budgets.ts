@@ -126,7 +126,7 @@ export const budgets = {
   },
   ofKey: {
     column: 'Budget',
-    none: 'Set a budget',
+    none: 'Set',
     label: (name: string) => `Budget of ${isolated(name)}`,
     set: (name: string) => `Set a budget: ${name}`,
     used: (used: number, limit: number) => `${credits(used)} / ${credits(limit)}`,
