@@ -65,19 +65,31 @@ const topUpsBy = async (
     looked += 1;
     const isLongAgo = intent.created * 1000 < nowMs - LOOKED_BACK_MS;
     if (isLongAgo && (found.length > 0 || looked >= LOOKED_AT_MAX)) return found;
-    if (looked > LOOKED_AT_MAX) throw new UnusablePayment(`${payer} has too many payments to look through`);
+    if (looked > LOOKED_AT_MAX)
+      throw new UnusablePayment(`a payer of ${tenant} has too many payments to look through`);
   }
   return found;
 };
 
-/** Top-ups of a tenant whoever paid, the newest first. */
+/** Whether Stripe says that it has no such customer: of this account and mode, that one paid nothing. */
+const isUnknown = (error: unknown): boolean =>
+  error instanceof Stripe.errors.StripeInvalidRequestError &&
+  error.code === 'resource_missing' &&
+  error.param === 'customer';
+
+/** Top-ups of a tenant whoever paid, the newest first. A former payer may have been named by mistake. */
 const topUpsOf = async (
   sides: Sides,
   tenant: string,
-  { payers, nowMs }: Pick<Standing, 'payers' | 'nowMs'>,
+  { payers, nowMs, consent }: Pick<Standing, 'payers' | 'nowMs' | 'consent'>,
 ): Promise<readonly Stripe.PaymentIntent[]> => {
   const found: Stripe.PaymentIntent[] = [];
-  for (const payer of payers) found.push(...(await topUpsBy(sides, tenant, { payer, nowMs })));
+  for (const payer of payers)
+    try {
+      found.push(...(await topUpsBy(sides, tenant, { payer, nowMs })));
+    } catch (error) {
+      if (payer === consent?.payer || !isUnknown(error)) throw error;
+    }
   return found.sort((one, other) => other.created - one.created);
 };
 

@@ -141,6 +141,8 @@ export class StripeDouble {
   >();
   /** Events that were made and not taken by the spec yet. */
   events: Delivery[] = [];
+  /** Customers that there are not. */
+  readonly unknown = new Set<string>();
   /** Whether cards decline. */
   declines = false;
   /** Whether what cards pay arrives later, as by a debit. */
@@ -453,6 +455,10 @@ export class StripeDouble {
 
   #intentsOf({ query }: Asked): readonly Intent[] {
     const asked = z.object({ customer: z.string() }).parse(query);
+    if (this.unknown.has(asked.customer))
+      throw Object.assign(new Refusal(400, 'resource_missing', `No such customer: '${asked.customer}'`), {
+        param: 'customer',
+      });
     return [...this.intents.values()].filter(({ customer }) => customer === asked.customer).reverse();
   }
 
@@ -490,9 +496,12 @@ export class StripeDouble {
       return { status: 200, body: this.#answerOf(req) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const { status, code, message } = error;
+      const { status, code, message, param } = error;
       const type = status === 402 ? 'card_error' : 'invalid_request_error';
-      return { status, body: { error: { type: code === 'idempotency_error' ? code : type, code, message } } };
+      return {
+        status,
+        body: { error: { type: code === 'idempotency_error' ? code : type, code, message, param } },
+      };
     }
   }
 

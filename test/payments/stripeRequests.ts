@@ -50,6 +50,8 @@ export const intentRequest = z.strictObject({
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
+  /** The parameter that is refused, where Stripe names it. */
+  param?: string;
   constructor(status: number, code: string, message: string) {
     super(message);
     this.status = status;

@@ -213,6 +213,16 @@ describe('top-ups', () => {
     expect(allCharges()).to.have.length(2);
   });
 
+  it('buy though a payer that was named by mistake is no customer at Stripe', async () => {
+    const mistaken = `cus_typo_${tenant}`;
+    world.stripe.unknown.add(mistaken);
+    await agreed({ payer: mistaken });
+    expect(await told()).to.equal('422 needs_a_person');
+    await agreed();
+    expect(await told()).to.equal('200 charged');
+    expect(charges()).to.have.length(1);
+  });
+
   it('buy again in the next month, by the clock of the service and not by one that is a month ahead', async () => {
     await agreed();
     for (const expected of ['200 charged', '200 charged', '200 limit']) {
