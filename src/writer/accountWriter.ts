@@ -48,7 +48,7 @@ export const accountSnapshots = (
 const NAMES_A_HOLD = 8;
 
 /** A budget has the bytes of so many holds: its texts, the refusals of its period, and what it counted of late. */
-const HOLDS_A_BUDGET = 5;
+const HOLDS_A_BUDGET = 12;
 
 const accountProof = (state: AccountState, event: AccountEvent, last: bigint | undefined): Proof => {
   if (last !== undefined && !(isConsistent(state) && remembersLast(state, event, last))) return 'contradicts';
