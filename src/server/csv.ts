@@ -13,7 +13,7 @@ const PIECE_CHARS = 65_536;
 /** Exports leave two thirds of the time to others: at half of it, others' median doubled. */
 const PAUSE_SHARE = 2;
 /** The longest pause between two pages, ms. */
-const PAUSE_MS_MAX = 250;
+const PAUSE_MS_MAX = 2_000;
 
 /** Beginnings by which spreadsheets take a text for a formula; the wide forms are those of East Asian input. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;

@@ -278,3 +278,56 @@ export const signInLimits = (limiter: RateLimiter): SignInLimits => {
     byAccount: (subject) => take(`account:${subject}`),
   };
 };
+
+/** Pages of one tenant that may wait for their turn. */
+const WAITING_MAX = 20;
+/** Pages in an order of their own leave two thirds of the time to others. */
+const REST_SHARE = 2;
+const REST_MS_MAX = 2_000;
+
+/** Does one piece of work after the other for all shares. Throws 429 `rate_limited` where too much of a share waits. */
+export type Turns = <T>(share: string, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Pages that are sorted, searched or filtered read all rows of a tenant, where a plain page reads its own: in a process
+ * one is made at a time, shares take turns, and after each the database has time for all else.
+ */
+export const widePages = (): Turns => {
+  const waiting = new Map<string, (() => void)[]>();
+  let isBusy = false;
+  const next = (): void => {
+    const [first] = waiting;
+    isBusy = first !== undefined;
+    if (first === undefined) return;
+    const [share, [begin, ...others]] = first;
+    waiting.delete(share);
+    if (others.length > 0) waiting.set(share, others);
+    begin?.();
+  };
+  const turnOf = (share: string): Promise<void> | undefined => {
+    if (!isBusy) {
+      isBusy = true;
+      return undefined;
+    }
+    const own = waiting.get(share) ?? [];
+    if (own.length >= WAITING_MAX)
+      throw new Problem('rate_limited', {
+        detail:
+          `${String(WAITING_MAX)} of your sorted, searched or filtered pages wait for their turn: ` +
+          'ask again once they came.',
+        members: { bucket: 'general' },
+        headers: { 'Retry-After': '1' },
+      });
+    return new Promise((begin) => waiting.set(share, [...own, begin]));
+  };
+  return async (share, work) => {
+    await turnOf(share);
+    const began = performance.now();
+    try {
+      return await work();
+    } finally {
+      const restMs = Math.min(REST_MS_MAX, REST_SHARE * (performance.now() - began));
+      setTimeout(next, restMs).unref();
+    }
+  };
+};

@@ -26,7 +26,7 @@ import {
   type Received,
 } from './request.ts';
 import { runOnce, type Sent } from './idempotency.ts';
-import { takeToken, type RateLimits } from './limits.ts';
+import { takeToken, widePages, type RateLimits } from './limits.ts';
 import { receiveUpload, receiveBytes, type Upload, type UploadLimits } from './files.ts';
 import { retryLater } from './problems.ts';
 import {
@@ -191,6 +191,28 @@ const sentRaw = async (
 const isCsv = (route: ServedRoute, { req }: Exchange, request: AnyRequest): boolean =>
   req.headers.accept?.includes('csv') === true && prefersCsv(route, request);
 
+const inTurn = widePages();
+
+/** Whether a page of a list is made from all of its rows. */
+const isWide = (query: unknown): boolean => {
+  const { sort, q, filter } = (query ?? {}) as Readonly<Record<string, unknown>>;
+  return [sort, q, filter].some((one) => one !== undefined);
+};
+
+/** The answer of the handler; nobody waits for what is asked no more. */
+const made = (
+  route: ServedRoute,
+  request: AnyRequest,
+  { tenant_id }: Pick<Caller, 'tenant_id'>,
+): Promise<unknown> =>
+  isWide(request.query)
+    ? inTurn(tenant_id, () =>
+        request.signal.aborted
+          ? Promise.reject(retryLater('busy', 'Nobody reads this answer.'))
+          : route.handle(request, undefined),
+      )
+    : route.handle(request, undefined);
+
 /** Calls the handler; what it returns is serialised once, so a replay is the same to the byte. */
 const handled = async (
   route: ServedRoute,
@@ -207,7 +229,7 @@ const handled = async (
   if (route.reads === 'all') await settleAllReads(reads, request);
   const body = isCsv(route, exchange, request)
     ? await csvAnswer(route, request, { withTexts: (json) => withTexts(json, caller, deps) })
-    : await route.handle(request, undefined);
+    : await made(route, request, caller);
   if (isRaw(body)) {
     const whole = facts.idempotency_key === null ? undefined : wholeText(body);
     if (whole !== undefined) return { status, body: whole, replayed: false };

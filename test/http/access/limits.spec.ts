@@ -35,6 +35,28 @@ describe('rate limits over HTTP', () => {
     }
   });
 
+  it('let sorted pages of tenants take turns, and refuse those of one that asks for too many at once', async () => {
+    const [many, few] = [`${LIMITED}many`, `${LIMITED}few`];
+    const [keyOfMany, keyOfFew] = [await api.newKey(many), await api.newKey(few)];
+    const order: string[] = [];
+    const page = async (tenant: string, key: string) => {
+      const reply = await api.call('get', `/v1/operations?tenant_id=${tenant}&sort=-pages`, { key });
+      order.push(`${tenant} ${String(reply.status)}`);
+      return reply;
+    };
+    const all = Array.from({ length: 60 }, () => page(many, keyOfMany));
+    const replies = await Promise.all([...all, page(few, keyOfFew)]);
+    const refused = replies.filter(({ status }) => status === 429);
+    expect(refused).to.have.length.within(1, 39);
+    expect(refused[0]?.code).to.equal('rate_limited');
+    expect(refused[0]?.headers.get('retry-after')).to.equal('1');
+    expect(replies.at(-1)?.status).to.equal(200);
+    const isBefore = order.slice(order.indexOf(`${few} 200`)).filter((one) => one === `${many} 200`);
+    expect(isBefore, 'pages of the one that asked for many, after the other had its own').not.to.deep.equal(
+      [],
+    );
+  });
+
   it('admit 20 heavy requests at once, and leave the general bucket alone', async () => {
     const tenant = `${LIMITED}heavy`;
     const key = await api.newKey(tenant);
