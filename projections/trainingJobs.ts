@@ -218,7 +218,12 @@ export const jobsOfTenant = pagingOfTagged(
     id: 'job_id',
     sorts: {
       ...sortsBy(trainingJobs.columns, 'job_id', 'project_id', 'task_id', 'status', 'artifact_id'),
-      ...sortsBy(trainingJobs.columns, 'problem_code', 'credits_charged'),
+      ...sortsBy(trainingJobs.columns, 'problem_code'),
+      // As it is shown: booked a moment after the success.
+      credits_charged: {
+        by: `coalesce(credits_charged, case status when 'succeeded' then credits else 0 end)`,
+        as: 'int8',
+      },
       ...sortsBy(trainingJobs.columns, 'created_at', 'started_at', 'finished_at'),
       credits_held: sortBy(trainingJobs.columns, 'credits'),
     },

@@ -60,6 +60,16 @@ describe('the lists of what was trained', () => {
     return items.find(({ job_id }) => job_id === job)?.['credits_charged'];
   };
 
+  it('finds jobs by the credits that it shows', async () => {
+    for (const { job_id, credits_charged } of (await list('/v1/training/jobs')).items) {
+      const found = await list('/v1/training/jobs', `&filter[credits_charged]=${String(credits_charged)}`);
+      expect(
+        found.items.map((one) => one['job_id']),
+        String(credits_charged),
+      ).to.include(job_id);
+    }
+  });
+
   it('has every job as the job itself is told, newest first', async () => {
     const { items, total } = await list('/v1/training/jobs');
     expect(total).to.equal(3);
