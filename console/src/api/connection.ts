@@ -140,6 +140,9 @@ export interface Pages<Item, First = unknown> {
 
 const PAGE = 200;
 
+/** The media type of a workbook. */
+export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
 /**
  * An answer as a file of a media type, as the service writes it: `fileOf('getReceipt', input, 'application/pdf')`.
  * What is sent for it is nothing or a form.
@@ -147,7 +150,7 @@ const PAGE = 200;
 export const fileOf = async <Name extends Named>(
   name: Name,
   input: NonNullable<InputOf<Name>>,
-  type: 'text/csv' | 'application/pdf',
+  type: 'text/csv' | 'application/pdf' | typeof XLSX,
 ): Promise<Blob> => {
   const call = CALLS[name];
   const body = bodyOf(call, input);
@@ -156,6 +159,13 @@ export const fileOf = async <Name extends Named>(
     headers: { accept: type },
     ...(body === undefined ? {} : { body }),
   });
+  if (!response.ok) throw await errorOf(response);
+  return response.blob();
+};
+
+/** What a path answers as a file of a media type, for calls whose answer is no JSON otherwise. */
+export const fileAt = async (path: string, type: string): Promise<Blob> => {
+  const response = await connection.fetch(`${connection.url}${path}`, { headers: { accept: type } });
   if (!response.ok) throw await errorOf(response);
   return response.blob();
 };

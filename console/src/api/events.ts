@@ -24,6 +24,8 @@ export interface LogEvent {
   readonly texts_moved: boolean;
   /** What stands for text that people wrote, and that text; null: it was erased. */
   readonly texts?: Readonly<Record<string, string | null>>;
+  /** What the key that acted is called; null: it has no name, or nobody acted by a key. */
+  readonly actor_name?: string | null;
 }
 
 /** Events of one stream, of one tenant, of both, or all. */
@@ -32,7 +34,18 @@ export interface EventScope {
   readonly tenant_id?: string | undefined;
 }
 
-export interface EventsAsked extends EventScope {
+/** Which events of a scope are looked for. */
+export interface EventFilter {
+  readonly type?: string | undefined;
+  /** ID of the key that acted, or `system`. */
+  readonly actor?: string | undefined;
+  /** Days or times, both inclusive. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly q?: string | undefined;
+}
+
+export interface EventsAsked extends EventScope, EventFilter {
   /** Goes on behind this one: a revision where `stream` is named, else a position. */
   readonly after?: string | undefined;
   readonly direction?: 'forwards' | 'backwards' | undefined;

@@ -18,13 +18,13 @@ import { LostConnectionError } from '../api/faults.ts';
 import { SignInAgain } from './signIn.tsx';
 
 const LINK =
-  'flex items-center gap-3 rounded-md px-3 py-1.5 text-soft hover:bg-sunken hover:text-ink ' +
+  'flex items-center gap-2.5 rounded-md px-2 py-1.5 text-soft hover:bg-sunken hover:text-ink ' +
   'data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent';
 
 function Group({ title, pages }: { title: string; pages: readonly Page[] }) {
   return (
     <div className="flex flex-col gap-0.5">
-      <div className="px-3 pb-1 text-xs font-medium text-soft">{title}</div>
+      <div className="px-2 pb-1 text-xs font-medium text-soft">{title}</div>
       {pages.map(({ path, name, icon: Icon }) => (
         <Link key={path} to={path as never} className={LINK}>
           <Icon aria-hidden className="size-4 shrink-0" />
@@ -40,7 +40,7 @@ function Zone() {
   const zone = useZone();
   const other = otherZone(zone);
   return (
-    <div className="flex flex-wrap items-center gap-x-2 px-3 text-xs text-soft">
+    <div className="flex flex-wrap items-center gap-x-2 px-2 text-xs text-soft">
       {shell.timesIn(zone)}
       {other !== undefined && (
         <button type="button" className="text-accent hover:underline" onClick={() => chooseZone(other)}>
@@ -72,10 +72,10 @@ function Side({ isAdmin }: { isAdmin: boolean }) {
     <aside
       className={classes(
         'sticky top-0 hidden h-dvh w-52 shrink-0',
-        'flex-col gap-4 overflow-y-auto border-r border-line bg-surface p-3 md:flex',
+        'flex-col gap-4 overflow-y-auto border-r border-line bg-surface p-2 md:flex print:hidden',
       )}
     >
-      <div className="px-3 py-2 text-base font-semibold">{shell.product}</div>
+      <div className="px-2 py-2 text-base font-semibold">{shell.product}</div>
       <Navigation isAdmin={isAdmin} />
     </aside>
   );
@@ -136,7 +136,12 @@ function SignOutButton() {
 function Bar({ isAdmin, openPalette }: { isAdmin: boolean; openPalette: () => void }) {
   const { session } = useActing();
   return (
-    <header className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-3 md:px-6">
+    <header
+      className={classes(
+        'sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-3 md:px-6',
+        'print:hidden',
+      )}
+    >
       <MenuButton isAdmin={isAdmin} />
       <Button look="plain" aria-label={shell.search} onClick={openPalette} className="text-soft sm:w-56">
         <Search aria-hidden className="size-4" />

@@ -5,21 +5,23 @@ import { Button } from '../ui/button.tsx';
 import { ProgressBar, ProblemNote, Skeleton } from '../ui/states.tsx';
 import type { Step } from './reading.ts';
 import { Badge } from '../ui/card.tsx';
+import { Downloads } from '../ui/download.tsx';
+import { filesOf } from './files.ts';
 import { Tabs } from '../ui/tabs.tsx';
 
 const { run: runTexts } = playground;
 
 /** How far work is, with the button that stops it. */
 export function Going({ step, onStop }: { step: Step | undefined; onStop: () => void }) {
-  const { kind, done, total } = step ?? { kind: 'reading', done: 0, total: 0 };
+  const { kind, done, total, left }: Step = step ?? { kind: 'reading', done: 0, total: 0 };
   const name = runTexts[kind];
-  const far = kind === 'sending' ? runTexts.bytesSent : runTexts.pagesDone;
+  const far = kind === 'sending' ? runTexts.bytesSent(done, total) : runTexts.pagesDone(done, total, left);
   return (
     <div className="flex flex-wrap items-center gap-3">
       <Button onClick={onStop}>{runTexts.stop}</Button>
       <span className="flex items-center gap-2" role="status">
         <ProgressBar label={name} {...(total > 0 ? { value: done, max: total } : {})} />
-        <span className="text-soft">{total > 0 ? far(done, total) : name}</span>
+        <span className="text-soft">{total > 0 ? far : name}</span>
       </span>
     </div>
   );
@@ -82,28 +84,35 @@ function Source({ text, label }: { text: string; label: string }) {
 /** Markdown as it reads and as it is written. */
 export function MarkdownTab({ result }: { result: MarkdownResult }) {
   return (
-    <Tabs
-      label={texts.shown}
-      tabs={[
-        {
-          id: 'rendered',
-          name: texts.rendered,
-          content: (
-            <div
-              tabIndex={0}
-              role="region"
-              aria-label={texts.markdown}
-              className="max-h-[60vh] overflow-auto"
-            >
-              <Suspense fallback={<Skeleton lines={6} />}>
-                <MarkdownView markdown={result.markdown} />
-              </Suspense>
-            </div>
-          ),
-        },
-        { id: 'source', name: texts.source, content: <Source label={texts.source} text={result.markdown} /> },
-      ]}
-    />
+    <div className="flex flex-col gap-3">
+      <Tabs
+        label={texts.shown}
+        tabs={[
+          {
+            id: 'rendered',
+            name: texts.rendered,
+            content: (
+              <div
+                tabIndex={0}
+                role="region"
+                aria-label={texts.markdown}
+                className="max-h-[60vh] overflow-auto"
+              >
+                <Suspense fallback={<Skeleton lines={6} />}>
+                  <MarkdownView markdown={result.markdown} />
+                </Suspense>
+              </div>
+            ),
+          },
+          {
+            id: 'source',
+            name: texts.source,
+            content: <Source label={texts.source} text={result.markdown} />,
+          },
+        ]}
+      />
+      <Downloads files={filesOf(result, result.meta.file_name ?? result.meta.document_id)} />
+    </div>
   );
 }
 

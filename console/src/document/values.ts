@@ -8,6 +8,7 @@ export interface SchemaPart {
   readonly properties?: Readonly<Record<string, SchemaPart>>;
   readonly items?: SchemaPart;
   readonly required?: readonly string[];
+  readonly enum?: readonly unknown[];
 }
 
 /** Where a value stands; what a model told and stands nowhere has none. */
@@ -154,6 +155,15 @@ export const corrected = (
   }
   return copy;
 };
+
+/** Rows as they are shown: a value that a person gave has neither the place nor the confidence of the one before. */
+export const withoutOldPlaces = (
+  rows: readonly ValueRow[],
+  corrections: ReadonlyMap<string, string>,
+): readonly ValueRow[] =>
+  corrections.size === 0
+    ? rows
+    : rows.map((row) => (corrections.has(row.path) ? { ...row, citation: undefined } : row));
 
 /** One object of a list. */
 export interface TableLine {

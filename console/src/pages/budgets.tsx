@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { usePages, useRead } from '../api/connection.ts';
+import { useRead } from '../api/connection.ts';
 import { faultOf } from '../api/faults.ts';
 import { useTenantId } from '../api/session.ts';
 import { budgets as texts } from '../texts/budgets.ts';
@@ -18,6 +18,7 @@ import { Button } from '../ui/button.tsx';
 import { Badge, PageHeader, Stat, type Tone } from '../ui/card.tsx';
 import { ForTenant } from '../ui/forTenant.tsx';
 import { Plus } from '../ui/icons/icons.tsx';
+import { useKeyNames } from '../ui/keyNames.tsx';
 import { Empty, ProblemNote, Skeleton } from '../ui/states.tsx';
 import { CONTROL, classes } from '../ui/style.ts';
 import { Credits, Time } from '../ui/values.tsx';
@@ -280,16 +281,6 @@ function Doings({ doing, onClose }: { doing: Doing; onClose: () => void }) {
 
 /** Work goes on while one looks: what is used is read again after so many milliseconds. */
 const AGAIN_MS = 30_000;
-
-/** Names of the tenant's keys; empty while they are read, or where they may not be. */
-const useKeyNames = (tenant_id: string): KeyNames => {
-  const { items } = usePages('listApiKeys', { path: { tenant_id } });
-  return useMemo(
-    () =>
-      new Map((items ?? []).map(({ key_id, name, prefix, last4 }) => [key_id, name ?? `${prefix}…${last4}`])),
-    [items],
-  );
-};
 
 function OfTenant() {
   const tenant_id = useTenantId();

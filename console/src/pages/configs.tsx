@@ -1,11 +1,12 @@
 import type { Api } from '@quire/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useFormContext } from 'react-hook-form';
 import { toast } from 'sonner';
 import { z } from 'zod';
 import { Plus } from '../ui/icons/icons.tsx';
 import { useChange, useRead, usePages } from '../api/connection.ts';
-import { useTenantId, useActing } from '../api/session.ts';
+import { useTenantId, useActing, type SignedIn } from '../api/session.ts';
 import { configs } from '../texts/configs.ts';
 import { shell } from '../texts/shell.ts';
 import { Button } from '../ui/button.tsx';
@@ -17,6 +18,8 @@ import { ProblemNote, Skeleton, Empty } from '../ui/states.tsx';
 import { Badge, Card, PageHeader } from '../ui/card.tsx';
 import { Select } from '../ui/select.tsx';
 import { Go, useGo, useRest } from '../ui/go.tsx';
+import { useActorNames } from '../ui/keyNames.tsx';
+import { ArtifactField, NONE } from '../ui/pick.tsx';
 import { Copy, Time } from '../ui/values.tsx';
 import { faultOf } from '../api/faults.ts';
 import { ForTenant } from '../ui/forTenant.tsx';
@@ -42,11 +45,13 @@ const textOf = (config: Config): string =>
   );
 
 /** Members that the form does not show: a next version keeps them. The service keeps channels by itself. */
-const keptOf = ({ config_id, models_for, require_grounding, review }: Config) => ({
+const keptOf = ({ config_id, models_for, require_grounding, checks, lookups, duplicates }: Config) => ({
   config_id,
   models_for,
   require_grounding,
-  review,
+  checks,
+  lookups,
+  duplicates,
 });
 
 /** How many fields the schema has at its top. */
@@ -67,31 +72,86 @@ const parsedObject = (text: string): object | undefined => {
 
 const publishTexts = configs.publish;
 
+const PERCENT = /^(?:\d{1,2}(?:\.\d{1,2})?|100|)$/;
+const percentIn = z.string().trim().regex(PERCENT, publishTexts.badPercent);
 const CONFIDENCE = /^(?:0?\.\d+|0|1|1\.0+|)$/;
 const schema = z.object({
   name: z.string().trim().max(200, publishTexts.tooLong),
   mode: z.enum(['fast', 'standard', 'robust']),
   confidence: z.string().trim().regex(CONFIDENCE, publishTexts.badConfidence),
-  artifact: z.string().trim().max(200, publishTexts.tooLong),
+  artifact: z.string(),
+  below: percentIn,
+  missing: z.boolean(),
+  rules: z.boolean(),
+  sample: percentIn,
 });
 const MODES = Object.entries(publishTexts.modes).map(([value, name]) => ({ value, name }));
 const FIRST = JSON.stringify({ type: 'object', properties: { total: { type: 'number' } } }, undefined, 2);
 
 type Values = z.infer<typeof schema>;
 
-const initialOf = (of: Config | undefined): Values => ({
-  name: of?.name ?? '',
-  mode: of?.mode ?? 'standard',
-  confidence: of?.min_confidence == null ? '' : String(of.min_confidence),
-  artifact: of?.artifact_id ?? '',
+const percentOf = (share: number | undefined): string =>
+  share === undefined ? '' : String(Math.round(share * 1e4) / 100);
+
+const rulesIn = (review: Config['review'] = null) => ({
+  below: percentOf(review?.below),
+  missing: review?.missing_required === true,
+  rules: review?.rules === true,
+  sample: percentOf(review?.sample),
 });
 
-const settingsOf = ({ name, mode, confidence, artifact }: Values) => ({
+const initialOf = (of: Partial<Config> = {}): Values => ({
+  name: of.name ?? '',
+  mode: of.mode ?? 'standard',
+  confidence: String(of.min_confidence ?? ''),
+  artifact: of.artifact_id ?? NONE,
+  ...rulesIn(of.review),
+});
+
+/** When a person has to look; null: never. */
+const reviewOf = ({ below, missing, rules, sample }: Values) => {
+  const policy = {
+    ...(below !== '' && { below: Number(below) / 100 }),
+    ...(missing && { missing_required: true }),
+    ...(rules && { rules: true }),
+    ...(sample !== '' && { sample: Number(sample) / 100 }),
+  };
+  return Object.keys(policy).length === 0 ? null : policy;
+};
+
+const settingsOf = ({ name, mode, confidence, artifact, ...review }: Values) => ({
   name: name === '' ? null : name,
   mode,
   min_confidence: confidence === '' ? null : Number(confidence),
-  artifact_id: artifact === '' ? null : artifact,
+  artifact_id: artifact === NONE ? null : artifact,
+  review: reviewOf({ name, mode, confidence, artifact, ...review }),
 });
+
+function CheckField({ name, label }: { name: 'missing' | 'rules'; label: string }) {
+  const { register } = useFormContext<Values>();
+  return (
+    <label className="flex items-center gap-2">
+      <input type="checkbox" {...register(name)} />
+      {label}
+    </label>
+  );
+}
+
+/** The rules by which results go to a person. */
+function ReviewRules() {
+  return (
+    <fieldset className="flex flex-col gap-3 rounded-lg border border-line p-3">
+      <legend className="px-1 font-medium">{publishTexts.review}</legend>
+      <p className="text-[13px] text-soft">{publishTexts.reviewSay}</p>
+      <CheckField name="missing" label={publishTexts.missing} />
+      <CheckField name="rules" label={publishTexts.rules} />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField name="below" label={publishTexts.below} autoComplete="off" />
+        <TextField name="sample" label={publishTexts.sample} autoComplete="off" />
+      </div>
+    </fieldset>
+  );
+}
 
 interface PublishDialogProps {
   /** The version to begin from; undefined: a new config. */
@@ -129,7 +189,13 @@ function PublishDialog({ of, onClose }: PublishDialogProps) {
           <TextField name="name" label={publishTexts.name} autoComplete="off" />
           <SelectField name="mode" label={publishTexts.mode} choices={MODES} />
           <TextField name="confidence" label={publishTexts.confidence} say={publishTexts.confidenceSay} />
-          <TextField name="artifact" label={publishTexts.artifact} say={publishTexts.artifactSay} />
+          <ArtifactField
+            name="artifact"
+            label={publishTexts.artifact}
+            say={publishTexts.artifactSay}
+            tenant_id={tenant_id}
+            initial={of?.artifact_id ?? null}
+          />
         </div>
         <div className="flex flex-col gap-1">
           <span className="font-medium">{publishTexts.schema}</span>
@@ -140,6 +206,7 @@ function PublishDialog({ of, onClose }: PublishDialogProps) {
             </p>
           )}
         </div>
+        <ReviewRules />
         <GateFields tenant_id={tenant_id} value={gated} onChange={guard} />
         <PublishProblem error={publish.error} />
         <div className="flex justify-end gap-2">
@@ -196,6 +263,7 @@ interface SideProps {
 }
 
 function Side({ label, versions, shown, onChoose }: SideProps) {
+  const nameOf = useActorNames(shown.tenant_id);
   const choices = versions.map(({ version }) => ({ value: String(version), name: configs.version(version) }));
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-3">
@@ -203,7 +271,7 @@ function Side({ label, versions, shown, onChoose }: SideProps) {
         <Select label={label} choices={choices} value={String(shown.version)} onChange={onChoose} />
       </span>
       <span className="min-w-0 truncate text-[13px] text-soft">
-        <Time at={shown.published_at} /> · {shown.published_by}
+        <Time at={shown.published_at} /> · <bdi>{nameOf(shown.published_by)}</bdi>
       </span>
     </div>
   );
@@ -268,7 +336,7 @@ function Shown({ of: { config_id, versions, revoked_at } }: { of: History }) {
         <Copy text={config_id} />
         <Badge tone={isRevoked ? 'bad' : 'good'}>{isRevoked ? configs.revoked : configs.current}</Badge>
         <span className="ml-auto flex gap-2">
-          {session.role === 'admin' && !isRevoked && latest !== undefined && <Actions latest={latest} />}
+          {mayPublish(session) && !isRevoked && latest !== undefined && <Actions latest={latest} />}
         </span>
       </div>
       <Card title={configs.compare}>
@@ -307,8 +375,17 @@ const COLUMNS: readonly Column<Config>[] = [
     isWhole: true,
     share: 1.5,
   },
-  { id: 'by', name: names.by, value: ({ published_by }) => published_by, share: 1.5 },
 ];
+
+const byColumn = (nameOf: (who: string | null) => string): Column<Config> => ({
+  id: 'by',
+  name: names.by,
+  value: ({ published_by }) => nameOf(published_by),
+  share: 1.5,
+});
+
+/** Operators, and those who are signed in to the tenant. */
+const mayPublish = ({ role }: SignedIn): boolean => role === 'admin' || role === 'tenant';
 
 const SORTS = { id: 'config_id', version: 'version', mode: 'mode', published: 'published_at' } as const;
 
@@ -319,8 +396,8 @@ function ConfigList() {
   const list = usePages('listConfigs', { query: { tenant_id } }, { sorts: SORTS });
   const [isPublishing, publish] = useState(false);
   const isNew = list.error !== null && faultOf(list.error).code === 'tenant_not_found';
-  const isAdmin = session.role === 'admin';
-  const open = isAdmin && (
+  const nameOf = useActorNames(tenant_id);
+  const open = mayPublish(session) && (
     <Button look="primary" onClick={() => publish(true)}>
       <Plus aria-hidden className="size-4" />
       {configs.publish.first}
@@ -331,14 +408,14 @@ function ConfigList() {
     <>
       <DataTable
         label={configs.list}
-        columns={COLUMNS}
+        columns={[...COLUMNS, byColumn(nameOf)]}
         list={list}
         {...(isNew && { items: [] })}
         idOf={({ config_id }) => config_id}
         onOpen={({ config_id }) => go(`/configs/${encodeURIComponent(config_id)}`)}
         actions={open}
         empty={
-          <Empty title={configs.empty.title} say={isAdmin ? configs.empty.say : configs.empty.tenantSay}>
+          <Empty title={configs.empty.title} say={configs.empty.say}>
             {open}
           </Empty>
         }

@@ -1,6 +1,6 @@
 import type { Api } from '@quire/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState, useId } from 'react';
+import { useState } from 'react';
 import { z } from 'zod';
 import { toast } from 'sonner';
 import { Plus } from '../ui/icons/icons.tsx';
@@ -8,7 +8,7 @@ import { keys as texts } from '../texts/keys.ts';
 import { Badge, PageHeader, type Tone } from '../ui/card.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/table.tsx';
-import { Time, Copy } from '../ui/values.tsx';
+import { Time } from '../ui/values.tsx';
 import { api, useChange, usePages, type Pages } from '../api/connection.ts';
 import { useActing, useTenantId } from '../api/session.ts';
 import { isolated, shell } from '../texts/shell.ts';
@@ -16,7 +16,7 @@ import { Form, SelectField, TextField } from '../ui/form.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ProblemNote, Empty } from '../ui/states.tsx';
 import { Select } from '../ui/select.tsx';
-import { CONTROL } from '../ui/style.ts';
+import { SecretDialog, useIssue } from '../ui/secret.tsx';
 import { faultOf } from '../api/faults.ts';
 import { ForTenant } from '../ui/forTenant.tsx';
 import { budgets } from '../texts/budgets.ts';
@@ -62,37 +62,13 @@ const nameOf = ({ name, prefix, last4 }: Key): string => name ?? `${prefix}…${
 const endAfter = (days: string, now: number): string | null =>
   days === '' || days === 'never' ? null : new Date(now + Number(days) * 86_400_000).toISOString();
 
-/** A call whose answer holds a secret. */
-interface Issue {
-  readonly error: unknown;
-  readonly isBusy: boolean;
-  readonly run: (call: () => Promise<Issued>) => Promise<void>;
-}
-
-/**
- * Runs a call that answers with a key. Its answer goes to `onIssued` alone: a mutation would keep it in the
- * cache of calls for minutes.
- */
-const useIssue = (onIssued: (issued: Issued) => void): Issue => {
+/** Runs a call that answers with a key, and lists the keys anew. */
+const useIssued = (onIssued: (issued: Issued) => void) => {
   const cache = useQueryClient();
-  const isRunning = useRef(false);
-  const [state, set] = useState<{ error: unknown; isBusy: boolean }>({ error: null, isBusy: false });
-  const run = async (call: () => Promise<Issued>): Promise<void> => {
-    if (isRunning.current) return;
-    isRunning.current = true;
-    set({ error: null, isBusy: true });
-    try {
-      const { key, key_id, name } = await call();
-      set({ error: null, isBusy: false });
-      onIssued({ key, key_id, name });
-      await cache.invalidateQueries({ queryKey: ['listApiKeys'] });
-    } catch (error) {
-      set({ error, isBusy: false });
-    } finally {
-      isRunning.current = false;
-    }
-  };
-  return { ...state, run };
+  return useIssue<Issued>(async ({ key, key_id, name }) => {
+    onIssued({ key, key_id, name });
+    await cache.invalidateQueries({ queryKey: ['listApiKeys'] });
+  });
 };
 
 interface KeyActions {
@@ -141,7 +117,7 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     name: names.key,
     value: ({ prefix, last4 }) => `${prefix}…${last4}`,
     show: ({ prefix, last4 }) => <code className="text-[13px]">{`${prefix}…${last4}`}</code>,
-    share: 1.8,
+    share: 1.65,
   },
   { id: 'role', name: names.role, value: ({ role }) => texts.create.roles[role], share: 0.7 },
   {
@@ -184,7 +160,7 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     value: () => undefined,
     show: (key) => <KeyBudget key_id={key.key_id} name={nameOf(key)} mayBeSet={isLive(key, Date.now())} />,
     isWhole: true,
-    share: 1.2,
+    share: 1.45,
   },
   {
     id: 'actions',
@@ -231,7 +207,7 @@ interface CreateDialogProps {
 function CreateDialog({ onClose, onIssued }: CreateDialogProps) {
   const tenant_id = useTenantId();
   const { session } = useActing();
-  const { run, error, isBusy } = useIssue(onIssued);
+  const { run, error, isBusy } = useIssued(onIssued);
   return (
     <Dialog isOpen onOpenChange={onClose} title={create.title} say={create.say}>
       <Form<z.infer<typeof schema>>
@@ -340,7 +316,7 @@ interface RotateDialogProps {
 /** Replaces a key; the old one goes on for a while, so that nothing stops meanwhile. */
 function RotateDialog({ chosen, onClose, onIssued }: RotateDialogProps) {
   const [grace, setGrace] = useState('86400');
-  const { run, error, isBusy } = useIssue(onIssued);
+  const { run, error, isBusy } = useIssued(onIssued);
   const send = (): Promise<void> =>
     run(() => api.rotateApiKey({ body: { key: chosen.key_id, grace_seconds: Number(grace) } }));
   return (
@@ -354,43 +330,6 @@ function RotateDialog({ chosen, onClose, onIssued }: RotateDialogProps) {
         <Button onClick={onClose}>{shell.cancel}</Button>
         <Button look="primary" isBusy={isBusy} onClick={() => void send()}>
           {rotate.submit}
-        </Button>
-      </div>
-    </Dialog>
-  );
-}
-
-/** Shows a key the one time. Only "I have stored it" closes it, so that no key is lost by a slip. */
-function SecretDialog({ issued, onStored }: { issued: Issued; onStored: () => void }) {
-  const [isWarned, warn] = useState(false);
-  const id = useId();
-  return (
-    <Dialog isOpen onOpenChange={() => warn(true)} title={texts.secret.title} say={texts.secret.say}>
-      <div className="flex flex-col gap-1">
-        <label htmlFor={id} className="font-medium">
-          {issued.name ?? texts.secret.label}
-        </label>
-        <div className="flex items-center gap-2">
-          <input
-            id={id}
-            readOnly
-            autoComplete="off"
-            spellCheck={false}
-            value={issued.key}
-            onFocus={({ target }) => target.select()}
-            className={`${CONTROL} font-mono text-[13px]`}
-          />
-          <Copy text={issued.key} name={texts.secret.copy} />
-        </div>
-      </div>
-      {isWarned && (
-        <p role="alert" className="rounded-md bg-warn-soft p-2 text-warn">
-          {texts.secret.warning}
-        </p>
-      )}
-      <div className="flex justify-end">
-        <Button look="primary" onClick={onStored}>
-          {texts.secret.stored}
         </Button>
       </div>
     </Dialog>
@@ -412,7 +351,12 @@ function Dialogs({ items, doing, onDo }: DialogsProps) {
   const onClose = (): void => onDo(undefined);
   const onIssued = (issued: Issued): void => onDo({ what: 'show', issued });
   if (doing.what === 'create') return <CreateDialog onClose={onClose} onIssued={onIssued} />;
-  if (doing.what === 'show') return <SecretDialog issued={doing.issued} onStored={onClose} />;
+  if (doing.what === 'show') {
+    const { key, name } = doing.issued;
+    return (
+      <SecretDialog texts={texts.secret} label={name ?? texts.secret.label} secret={key} onStored={onClose} />
+    );
+  }
   const { what, key } = doing;
   if (what === 'revoke') return <RevokeDialog chosen={key} items={items} onClose={onClose} />;
   return <RotateDialog chosen={key} onClose={onClose} onIssued={onIssued} />;

@@ -1,12 +1,14 @@
-import type { ServiceState } from '@quire/client';
+import type { Api, ServiceState } from '@quire/client';
 import { Pause, Play } from '../ui/icons/icons.tsx';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { toast } from 'sonner';
 import { operation as texts } from '../texts/operation.ts';
 import { Badge, Card, Stat, PageHeader, type Tone } from '../ui/card.tsx';
 import { Credits, Time } from '../ui/values.tsx';
 import { ProgressBar, ProblemNote, Skeleton } from '../ui/states.tsx';
 import { DataTable, type Column } from '../ui/table.tsx';
-import { useRead } from '../api/connection.ts';
+import { useChange, useRead } from '../api/connection.ts';
 import { Button } from '../ui/button.tsx';
 
 const TONES: Readonly<Record<string, Tone>> = { ok: 'good', live: 'good', degraded: 'warn', down: 'bad' };
@@ -77,6 +79,7 @@ function Parts({ parts }: Pick<ServiceState, 'parts'>) {
 }
 
 type Model = ServiceState['read_models'][number];
+type ReadModelName = Parameters<Api['retryReadModel']>[0]['path']['name'];
 
 const nextOf = ({ next }: Model): string | null =>
   next === null ? null : `${String(next.version)}: ${next.state}, ${next.position ?? '–'}`;
@@ -92,6 +95,7 @@ const MODELS: readonly Column<Model>[] = [
   { id: 'version', name: texts.model.version, value: ({ version }) => version, isNumber: true },
   { id: 'position', name: texts.model.position, value: ({ position }) => position, isNumber: true },
   { id: 'lag', name: texts.model.lag, value: (m) => m.lag_events, isNumber: true },
+  { id: 'late', name: texts.model.late, value: (m) => Math.round(m.lag_seconds), isNumber: true },
   { id: 'next', name: texts.model.next, value: nextOf },
   { id: 'reason', name: texts.model.reason, value: ({ reason }) => reason },
 ];
@@ -101,6 +105,49 @@ function Models({ models }: { models: readonly Model[] }) {
   return (
     <Card title={texts.models}>
       <DataTable label={texts.models} columns={MODELS} items={models} idOf={({ name }) => name} />
+    </Card>
+  );
+}
+
+/** Tenants whose events a read model leaves; nothing where there are none. */
+function Parked({ models }: { models: readonly Model[] }) {
+  const { parked: said } = texts;
+  const retry = useChange('retryReadModel');
+  const cache = useQueryClient();
+  const rows = models.flatMap(({ name, parked }) => parked.map((one) => ({ name, ...one })));
+  if (rows.length === 0) return null;
+  const again = (name: string, tenant_id: string): void =>
+    retry.mutate(
+      // it is one of those that the service listed
+      { path: { name: name as ReadModelName }, body: { tenant_id } },
+      {
+        onSuccess: () => {
+          toast.success(said.asked(tenant_id));
+          void cache.invalidateQueries({ queryKey: ['getServiceState'] });
+        },
+      },
+    );
+  return (
+    <Card title={said.title}>
+      <p className="mb-2 text-[13px] text-soft">{said.say}</p>
+      <ProblemNote error={retry.error} />
+      <ul className="flex flex-col divide-y divide-line/60">
+        {rows.map(({ name, tenant_id, reason, waiting_since, retrying }) => (
+          <li key={`${name} ${tenant_id}`} className="flex flex-wrap items-center justify-between gap-2 py-2">
+            <span className="min-w-0 basis-60 grow wrap-anywhere">
+              <span className="font-medium">{said.where(tenant_id, name)}</span> <Time at={waiting_since} />
+              <span className="block text-[13px] text-soft">{reason}</span>
+            </span>
+            <Button
+              isBusy={retrying}
+              aria-label={said.retryOf(tenant_id, name)}
+              onClick={() => again(name, tenant_id)}
+            >
+              {said.retry}
+            </Button>
+          </li>
+        ))}
+      </ul>
     </Card>
   );
 }
@@ -262,6 +309,7 @@ export default function OperationPage() {
             </div>
             <Replicas replicas={state.data.replicas} />
             <Models models={state.data.read_models} />
+            <Parked models={state.data.read_models} />
           </>
         )}
       </div>

@@ -25,6 +25,15 @@ export const audit = {
     clear: 'Show all',
     again: 'Read again',
     export: 'Export NDJSON',
+    q: 'Text',
+    qHint: 'In events and in what people wrote',
+    type: 'Type',
+    allTypes: 'All types',
+    actor: 'Who',
+    actorHint: 'Key ID, or system',
+    since: 'From day (UTC)',
+    until: 'To day (UTC)',
+    clearFilter: 'Clear filters',
   },
   list: {
     name: 'Events of the log',
@@ -94,6 +103,8 @@ export const audit = {
     streamOnly: 'Only this stream',
     unreadable: 'The stored text is not JSON and cannot be shown.',
     system: 'the service',
+    actorOnly: 'Only this one',
+    copyKey: 'Copy the key ID',
   },
   balance: {
     say: 'Computed from the events of the account, by the rules that decide. On the slider, arrow keys go by events.',
@@ -168,7 +179,12 @@ export const audit = {
   seals: {
     list: 'Seals',
     empty: 'The log is not sealed',
-    emptySay: 'Run “quire seal”, or set SEAL_EVERY_MINUTES, so that a cut or rewritten log can be seen.',
+    emptySay: 'Make a seal, or set SEAL_EVERY_MINUTES, so that a cut or rewritten log can be seen.',
+    make: 'Seal the log',
+    retain: 'Lock for (days)',
+    retainSay: 'Empty: in the log alone. Days: also in the object store, if it can lock objects.',
+    badDays: 'Whole days from 1 to 36,500, or nothing.',
+    made: (events: string) => `The log is sealed: ${events} events.`,
     columns: {
       made: 'Made',
       position: 'Through position',
@@ -224,6 +240,15 @@ const ACCOUNTS: Readonly<Record<string, Sentence>> = {
   CreditsHeld: (d) => `${credits(d)} held for ${text(d, 'operation')} of ${pages(d)}`,
   HoldReleased: (d) => `Hold given back: ${text(d, 'reason')}`,
   CreditsBurned: (d) => `${credits(d)} used for ${text(d, 'operation')} of ${pages(d)}, ${left(d)}`,
+  SaleDetailsAdded: (d) => `Further facts of sale ${name(d, 'grant_id')} added`,
+  SaleRateBooked: (d) => `Sale ${name(d, 'grant_id')} booked at the rate ${text(d, 'fx_rate_to_usd')} to USD`,
+  BudgetSet: (d) =>
+    `Budget ${isolated(name(d, 'name'))} set to ${text(d, 'limit_credits')} credits (${text(d, 'period')})`,
+  BudgetRemoved: (d) => `Budget ${name(d, 'budget_id')} removed`,
+  BudgetAlerted: (d) =>
+    `Budget ${name(d, 'budget_id')} reached an alert level: ${text(d, 'level')} of its limit`,
+  BudgetReached: (d) =>
+    `Work for ${text(d, 'required_credits')} credits refused: it does not fit budget ${name(d, 'budget_id')}`,
   PaymentClaimed: (d) => `Payment ${name(d, 'provider_txn_id')} claimed for a ${text(d, 'kind')}`,
   PaymentReleased: (d) => `Payment ${name(d, 'provider_txn_id')} released`,
 };
@@ -246,29 +271,40 @@ const BOOKS: Readonly<Record<string, Sentence>> = {
   ApiKeyRevoked: (d) => `Key ${name(d, 'key_id')} revoked`,
   ConfigPublished: (d) => `Config ${name(d, 'config_id')} published, version ${text(d, 'version')}`,
   ConfigRevoked: (d) => `Config ${name(d, 'config_id')} revoked`,
+  TablePublished: (d) =>
+    `Table ${name(d, 'table_id')} published, version ${text(d, 'version')}: ${many(d, 'rows', 'row')}`,
+  TableRemoved: (d) => `Table ${name(d, 'table_id')} removed`,
 };
 
 const DOCUMENTS: Readonly<Record<string, Sentence>> = {
-  UploadPresigned: (d) => `Upload of ${file(d)} begun`,
+  UploadPresigned: (d) => `Upload of ${file(d)} started`,
   DocumentRegistered: (d) => `Document ${file(d)} taken in, ${pages(d)}`,
   UploadRemoved: (d) => `Upload ${name(d, 'document_id')} removed: ${text(d, 'reason')}`,
   DocumentErased: (d) => `Document ${name(d, 'document_id')} erased`,
   TenantErased: (d) => `Data of ${name(d, 'tenant_id')} erased`,
   TenantErasureEnded: (d) => `Erasing of ${name(d, 'tenant_id')} ended`,
-  ExtractionRequested: (d) => `Extraction of ${pages(d)} begun (${text(d, 'mode')})`,
+  ExtractionRequested: (d) => `Extraction of ${pages(d)} started (${text(d, 'mode')})`,
   ExtractionCompleted: (d) => `Extraction of ${pages(d)} done: ${text(d, 'status')}`,
   ExtractionFailed: (d) => `Extraction failed: ${text(d, 'code')}`,
-  ConversionRequested: (d) => `Conversion of ${pages(d)} begun (${text(d, 'mode')})`,
+  ConversionRequested: (d) => `Conversion of ${pages(d)} started (${text(d, 'mode')})`,
   ConversionCompleted: (d) => `Conversion of ${pages(d)} done: ${text(d, 'status')}`,
   ConversionFailed: (d) => `Conversion failed: ${text(d, 'code')}`,
+  ClassificationRequested: (d) => `Classification of ${pages(d)} started`,
+  ClassificationCompleted: (d) => `Classification of ${pages(d)} done: ${text(d, 'status')}`,
+  ClassificationFailed: (d) => `Classification failed: ${text(d, 'code')}`,
+  SplitRequested: (d) => `Split of ${pages(d)} started`,
+  SplitCompleted: (d) => `Split of ${pages(d)} done: ${text(d, 'status')}`,
+  SplitFailed: (d) => `Split failed: ${text(d, 'code')}`,
+  DocumentSighted: (d) =>
+    `Document ${name(d, 'document_id')} compared with earlier ones by its ${text(d, 'by')}`,
   OperationAccepted: (d) => `Operation accepted: ${text(d, 'kind')} of ${pages(d)}`,
-  OperationStarted: (d) => `Operation begun, attempt ${text(d, 'attempt')}`,
+  OperationStarted: (d) => `Operation started, attempt ${text(d, 'attempt')}`,
   OperationProgressed: (d) => `Operation has done ${many(d, 'pages_done', 'page')}`,
   OperationSucceeded: (d) => `Operation done: ${text(d, 'outcome')}`,
   OperationFailed: (d) => `Operation failed: ${text(d, 'code')}`,
   OperationCancelled: () => 'Operation cancelled',
   BatchAccepted: (d) => `Batch ${name(d, 'batch_id')} accepted`,
-  BatchDocumentsBegun: (d) => `${many(d, 'count', 'document')} of a batch begun`,
+  BatchDocumentsBegun: (d) => `${many(d, 'count', 'document')} of a batch started`,
   BatchDocumentsRefused: () => 'Documents of a batch refused',
   BatchCancelled: () => 'Batch cancelled',
   BatchEnded: (d) => `Batch ended: ${text(d, 'succeeded')} succeeded, ${text(d, 'failed')} failed`,
@@ -276,7 +312,7 @@ const DOCUMENTS: Readonly<Record<string, Sentence>> = {
 
 const PIPELINES: Readonly<Record<string, Sentence>> = {
   TrainingJobCreated: (d) => `Training with ${many(d, 'examples', 'example')} ordered for ${credits(d)}`,
-  TrainingJobStarted: (d) => `Training begun, attempt ${text(d, 'attempt')}`,
+  TrainingJobStarted: (d) => `Training started, attempt ${text(d, 'attempt')}`,
   TrainingJobProgressed: () => 'Training went on',
   TrainingJobSucceeded: (d) =>
     `Training done: score ${text(d, 'baseline_score')} to ${text(d, 'best_score')}`,
@@ -284,6 +320,11 @@ const PIPELINES: Readonly<Record<string, Sentence>> = {
   TrainingJobCancelled: () => 'Training cancelled',
   ExamplesErased: (d) => `Examples of training ${name(d, 'job_id')} erased`,
   ArtifactPublished: (d) => `Artifact ${name(d, 'artifact_id')} published`,
+  EvaluationSetPublished: (d) =>
+    `Set of examples ${name(d, 'set_id')} published, version ${text(d, 'version')}`,
+  EvaluationSetReduced: (d) => `Documents taken out of set ${name(d, 'set_id')}`,
+  EvaluationSetRemoved: (d) => `Set of examples ${name(d, 'set_id')} removed`,
+  EvaluationScored: (d) => `Run ${name(d, 'run_id')} of set ${name(d, 'set_id')} scored`,
   DeploymentActivated: (d) => `${name(d, 'artifact_id')} deployed to ${name(d, 'environment')}`,
   DeploymentRetired: (d) => `${name(d, 'artifact_id')} retired from ${name(d, 'environment')}`,
 };
@@ -302,20 +343,27 @@ const OTHERS: Readonly<Record<string, Sentence>> = {
   WebhookChanged: (d) => `Webhook to ${name(d, 'url')} changed`,
   WebhookSecretRotated: (d) => `Secret of webhook ${name(d, 'webhook_id')} replaced`,
   WebhookDisabled: (d) => `Webhook ${name(d, 'webhook_id')} switched off: ${text(d, 'reason')}`,
+  WebhookTested: (d) => `Test message to webhook ${name(d, 'webhook_id')} asked for`,
   WebhookRemoved: (d) => `Webhook ${name(d, 'webhook_id')} removed`,
-  WebhookDeliveryStarted: (d) => `Delivery begun (${text(d, 'attempt')})`,
+  WebhookDeliveryStarted: (d) => `Delivery started (${text(d, 'attempt')})`,
   WebhookDeliveryAttempted: (d) =>
     `Delivery attempted (${text(d, 'attempt')}): ${text(d, d['error'] === null ? 'response_status' : 'error')}`,
   WebhookDeliveryResent: (d) => `Delivery ${name(d, 'delivery_id')} sent again`,
   DeliveriesPruned: (d) => `Deliveries of webhooks from before ${text(d, 'before')} are listed no more`,
   BillingDetailsSet: (d) => `Billing details of ${name(d, 'tenant_id')} set`,
   TopUpSet: (d) => `Top-ups of ${name(d, 'tenant_id')} set`,
+  TopUpTried: (d) => `Top-up of ${name(d, 'tenant_id')} tried: ${text(d, 'outcome')}`,
   RetentionSet: (d) => `Days for which things of ${name(d, 'tenant_id')} are kept set`,
+  PageRangesTaken: () => 'Ranges of a long document taken by workers',
   PlaceTaken: (d) => `Place for one of the ${text(d, 'thing')} taken`,
   DriftFound: (d) => `Balances of ${many(d, 'tenants_drifting', 'tenant')} differ from the log`,
   DriftGone: () => 'All balances match the log again',
   AuditFound: (d) => `An audit has ${many(d, 'findings', 'finding')}`,
   LogOpened: () => 'Log opened',
+  LogArchived: (d) => `Events until ${text(d, 'until')} moved into an archive`,
+  LogCopied: () => 'Log copied to another store',
+  PositionsKept: () => 'Positions of the log kept from before',
+  TextsMoved: () => 'Texts of earlier events moved beside the log',
   LogSealed: () => 'Log sealed',
 };
 
@@ -323,6 +371,13 @@ const SENTENCES: ReadonlyMap<string, Sentence> = new Map(
   [ACCOUNTS, BOOKS, DOCUMENTS, PIPELINES, REVIEWS, OTHERS].flatMap((group) => Object.entries(group)),
 );
 
+const inWords = (type: string): string => type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
+
+/** The types that have a sentence, each with its name in words, in the order of the alphabet. */
+export const EVENT_NAMES: ReadonlyMap<string, string> = new Map(
+  [...SENTENCES.keys()].sort().map((type) => [type, inWords(type)]),
+);
+
 /** What happened, in a sentence; a type that this release does not know is its name in words. */
 export const sentenceOf = (type: string, data: EventData): string =>
-  SENTENCES.get(type)?.(data) ?? type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
+  SENTENCES.get(type)?.(data) ?? inWords(type);

@@ -1,3 +1,5 @@
+import { isolated } from './shell.ts';
+
 /** Words of the page "Books". */
 export const books = {
   title: 'Books',
@@ -12,6 +14,40 @@ export const books = {
     journal: 'Journal',
     dormant: 'Dormant balances',
     payout: 'Payout file',
+    open: 'Open payments',
+  },
+  open: {
+    say:
+      'Payments that were claimed and neither booked nor released. The service finishes most by itself within two ' +
+      'minutes; one that is stuck is sent again by the seller, or released here.',
+    columns: {
+      claimed: 'Claimed',
+      tenant: 'Tenant',
+      kind: 'Kind',
+      provider: 'Provider',
+      transaction: 'Transaction',
+      credits: 'Credits',
+      stuck: 'State',
+      act: 'Actions',
+    },
+    kinds: { sale: 'Sale', refund: 'Refund', reversal: 'Refund undone' },
+    stuck: {
+      none: 'Being booked',
+      unreadable: 'Stuck: cannot be read',
+      may_have_been_refused: 'Stuck: may have been refused',
+    },
+    none: { title: 'No open payments', say: 'Every payment that came is booked or released.' },
+    release: 'Release',
+    title: (id: string) => `Release ${isolated(id)}?`,
+    titleSay:
+      'The payment is given up: no credits move, and its ID is free again. ' +
+      'Do this only if it was settled in another way.',
+    reason: 'Reason',
+    reasonSay: 'It stays in the log, and the audit shows it.',
+    needsReason: 'Enter a reason.',
+    tooLong: 'At most 500 characters.',
+    submit: 'Release the payment',
+    released: 'The payment was released.',
   },
   payments: {
     list: (month: string) => `Payments ${month}`,

@@ -8,7 +8,6 @@ export const configs = {
   empty: {
     title: 'No saved configs yet',
     say: 'Publish a schema with its settings; requests then send a file and config_id.',
-    tenantSay: 'An operator publishes them; requests then send a file and config_id.',
   },
   columns: {
     name: 'Name',
@@ -42,7 +41,14 @@ export const configs = {
     confidenceSay: 'Values below it are left out: 0 to 1. Empty: 0.5.',
     badConfidence: 'A number from 0 to 1.',
     artifact: 'Artifact',
-    artifactSay: 'ID of a trained artifact. Empty: none.',
+    artifactSay: 'Reads by what a training learned.',
+    review: 'A person looks at a result',
+    reviewSay: 'Nothing chosen: nobody has to.',
+    below: 'with a value less sure than, in %',
+    missing: 'without a required value',
+    rules: 'whose amounts do not add up, or with readings that differ',
+    sample: 'of so many files in a hundred, whatever was read',
+    badPercent: 'A number from 0 to 100.',
     tooLong: 'At most 200 characters.',
     schema: 'Schema (JSON Schema)',
     badSchema: 'This is not valid JSON.',

@@ -68,17 +68,19 @@ export const evaluations = {
     decided: {
       open: 'New set from reviews',
       title: 'New set from reviews',
-      say: 'Each upload that a person has decided becomes an example, by what was decided last.',
+      say:
+        'Each document that a person has decided becomes an example, by what was decided last. ' +
+        'Its file is kept as an upload.',
       name: 'Name',
       nameSay: 'It stays for good: put no names of people into it.',
       config: 'Config',
-      configSay: 'Only documents that were read with it. Empty: all.',
+      configSay: 'Only documents that were read with it. None chosen: all.',
       from: 'Decided from',
       until: 'Decided until (inclusive)',
       submit: 'Make the set',
       done: (documents: number, left: number) =>
         `The set has ${counted(documents, 'document')}.` +
-        (left === 0 ? '' : ` ${counted(left, 'other')} came with requests and cannot be read again.`),
+        (left === 0 ? '' : ` ${counted(left, 'other')} had no file any more, or there were too many.`),
     },
   },
   ask: {
@@ -87,7 +89,7 @@ export const evaluations = {
     learnTitle: 'Learn from the set',
     learnSay: 'A training job takes the examples of the set. Measure it by another set.',
     config: 'Config',
-    artifact: 'Artifact (its ID)',
+    artifact: 'Artifact',
     schema: 'Schema (JSON Schema), where neither has one',
     badSchema: 'This is not a JSON object.',
     submit: 'Start',
@@ -131,7 +133,7 @@ export const evaluations = {
     wrongIn: 'What was wrong',
     expected: 'Should be',
     got: 'Was read',
-    nothing: 'nothing',
+    nothing: 'not in document',
     onPage: (page: number) => `page ${String(page)}`,
     sureOf: (confidence: number) => `${confidence.toFixed(2)} sure`,
     noFile: 'The file of this document is kept no more.',

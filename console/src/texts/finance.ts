@@ -1,3 +1,5 @@
+import { operationNames } from './shell.ts';
+
 /** Words of the page "Finance". */
 export const finance = {
   title: 'Finance',
@@ -9,6 +11,7 @@ export const finance = {
     costs: 'Model costs',
     prices: 'Price list',
     rates: 'Exchange rates',
+    billing: 'Billing rates',
     reconciliation: 'Reconciliation',
     close: 'Close a month',
   },
@@ -152,7 +155,67 @@ export const finance = {
     confirmSay: 'Sales of this day on are booked at these rates.',
     published: 'The rates are published.',
     already: 'These rates were known already.',
-    import: 'Files of the European Central Bank are imported by the command line: quire fx import.',
+    file: {
+      title: 'Import a file',
+      say: 'Reference rates of the European Central Bank: the daily file, 90 days, or the whole history.',
+      drop: 'Drop a file here',
+      dropSay: 'XML, CSV, or a zip of a CSV. Known days are skipped.',
+      choose: 'Choose a file',
+      busy: 'Importing…',
+      done: ({
+        added,
+        unchanged,
+        superseded,
+      }: Readonly<Record<'added' | 'unchanged' | 'superseded', number>>) =>
+        `${added.toLocaleString('en')} new days, ${unchanged.toLocaleString('en')} known, ` +
+        `${superseded.toLocaleString('en')} corrected:`,
+      conflict: (of: string, known: string | null, given: string | null) =>
+        `${of}: ${known ?? 'none'} is known, the file says ${given ?? 'none'}`,
+      supersede: 'The file is right: correct the rates',
+    },
+  },
+  billing: {
+    rates: (version: number) => `Credits per page: version ${String(version)}`,
+    ratesSay: 'Press Enter on a rate to change it. Work that was accepted before keeps its price.',
+    columns: {
+      operation: 'Operation',
+      mode: 'Mode',
+      type: 'Models',
+      window: 'May wait',
+      credits: 'Credits per page',
+      since: 'In force since',
+    },
+    operations: operationNames,
+    types: { full_service: 'Of the service', byok: 'Own keys' },
+    windows: { none: 'No', '24h': 'Batches, 24 hours' },
+    whole: 'A whole number.',
+    change: (name: string) => `Change the rate: ${name}`,
+    changeSay: 'It applies to work that is accepted from now on.',
+    submit: 'Publish',
+    done: 'The rate is in force.',
+    terms: 'Free pages, fees, training',
+    termsSay: 'Published together as the next version, in force at once.',
+    termNames: {
+      freePages: 'Free pages of a tenant',
+      exportFee: 'Export of examples (credits)',
+      light: 'Training, light (credits)',
+      medium: 'Training, medium (credits)',
+      heavy: 'Training, heavy (credits)',
+      example: 'Each example (credits)',
+      call: 'Each metric call (credits)',
+      hold: 'Holds end after (s)',
+    },
+    note: 'Note (optional)',
+    publish: 'Publish',
+    published: (version: number) => `Version ${String(version)} is in force.`,
+    history: 'Versions',
+    versions: {
+      version: 'Version',
+      created: 'Published',
+      by: 'By',
+      freePages: 'Free pages',
+      note: 'Note',
+    },
   },
   reconciliation: {
     drifted: 'Tenants that differ',
@@ -229,9 +292,8 @@ export const finance = {
     auditing: 'An audit is running.',
     audit: 'Run an audit',
     audited: (count: string) => `The last audit found ${count} things wrong.`,
-    noSeal:
-      'No seal was made since the month ended. A seal proves the log against everybody who can reach this ' +
-      'service, so it is made on its machine and kept elsewhere:',
+    noSeal: 'No seal was made since the month ended. Make one and keep a copy elsewhere.',
+    seal: 'Seal the log',
     sealed: 'The log is sealed.',
     unpriced: 'The report could not price everything: see the Margin tab.',
     priced: 'The report could price everything.',
@@ -240,8 +302,8 @@ export const finance = {
       `${open} payments are being booked: the service finishes them within 2 minutes. What is booked after the ` +
       'closing counts in the open month.',
     stuck: (open: string) =>
-      `${open} payments are claimed, and some cannot be finished by rule: have them sent again, or release them on ` +
-      'the machine of the service, where it takes a reason that stays in the log:',
+      `${open} payments are claimed, and some cannot be finished by rule: have them sent again, or release them with ` +
+      'a reason.',
     keep: 'Each report as a file. The balances of all tenants on the last day are read from the log alone:',
     save: {
       margin: 'Margin',

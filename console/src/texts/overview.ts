@@ -27,6 +27,12 @@ export const overview = {
   lastsNone: 'no credits were spent in 28 days',
   free: 'Free pages left',
   freeSay: (all: string) => `of ${all} in this month`,
+  budgets: {
+    title: 'Budgets at their limit',
+    left: (credits: number) => `${credits.toLocaleString('en').replace('-', '−')} credits left`,
+    refuses: 'Work that does not fit is refused.',
+    more: (count: number) => `and ${counted(count, 'budget')} more`,
+  },
   waits: {
     title: 'Queue',
     none: 'No document waits or is being read.',
@@ -38,7 +44,12 @@ export const overview = {
     title: 'Recent failures',
     none: 'Nothing failed in the last 30 days. Documents that could not be read would be listed here.',
     columns: { at: 'When', what: 'What', pages: 'Pages', problem: 'Why', document: 'Document' },
-    operations: { extract: 'Extraction', to_markdown: 'Conversion' },
+    operations: {
+      extract: 'Extraction',
+      to_markdown: 'Conversion',
+      classify: 'Classification',
+      split: 'Split',
+    },
   },
   empty: {
     title: 'Nothing was read yet',
@@ -58,5 +69,8 @@ export const overview = {
     audit: (count: number) => `The last audit found ${counted(count, 'thing')}`,
     auditFailed: 'The last audit could not be made',
     late: (name: string) => `The read model ${name} is not up to date`,
+    parked: (name: string, count: number) => `The read model ${name} has parked ${counted(count, 'tenant')}`,
+    still: (name: string, seconds: number) =>
+      `The read model ${name} has not moved for ${counted(Math.floor(seconds / 60), 'minute')} although events wait`,
   },
 } as const;

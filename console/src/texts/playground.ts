@@ -29,6 +29,8 @@ const FOUND_BY: Readonly<Record<NonNullable<Citation['by']>, string>> = {
   examples: 'as examples taught',
   tables: 'in a table',
   records: 'in a record',
+  codes: 'in a code on the page',
+  embedded_xml: 'in the invoice that the file has as XML',
   entries: 'in a dated entry',
   lines: 'in a column',
   listed: 'in a list',
@@ -42,6 +44,9 @@ const FOUND_BY: Readonly<Record<NonNullable<Citation['by']>, string>> = {
 };
 
 /** Words of the page "Playground". */
+const timeLeft = (seconds: number): string =>
+  seconds < 90 ? `${String(seconds)} s` : `${String(Math.round(seconds / 60))} min`;
+
 export const playground = {
   title: 'Playground',
   say: 'Drop a document and see what is read from it.',
@@ -66,6 +71,28 @@ export const playground = {
     }).`,
   asBrowserReads: 'As this browser reads it, at no cost. The service reads more: see “Markdown”.',
   asServiceReads: 'As the service reads it.',
+  unnamed: 'Document without a name',
+  unreadable: (pages: number | null) =>
+    pages === null
+      ? 'The service cannot read this file: it is none of the formats above, or is encrypted or damaged. ' +
+        'Nothing is billed.'
+      : `The document has ${counted(pages, 'page')}: choose some of them beside “Run”.`,
+  otherThanNamed: (type: string) =>
+    `The name ends in .pdf, but the file is ${type}. It is read as what it is.`,
+  kept: {
+    noResult: 'The result of this run is no longer kept. Run it again.',
+    noFile: 'The file of this run is not kept. Choose it again to run it.',
+  },
+  options: {
+    title: 'How to read it',
+    mode: 'Mode',
+    config: 'Config',
+    noConfig: 'No config',
+    pages: 'Pages',
+    pagesSay: 'Pages: all, or 1-3,5',
+    model: 'Model',
+    modelSay: 'provider/model',
+  },
   notOpened:
     'The browser cannot draw this PDF. It may be encrypted or damaged; the service may still read it.',
   boxOf: (path: string) => `Box of ${path}`,
@@ -111,8 +138,31 @@ export const playground = {
     up: (name: string) => `Move ${name} up`,
     down: (name: string) => `Move ${name} down`,
     remove: (name: string) => `Remove ${name}`,
+    drag: (name: string) => `Drag ${name}, or move it by the arrow keys`,
+    details: (name: string) => `Details of ${name}`,
+    required: 'Required',
+    format: 'Form',
+    anyFormat: 'Any text',
+    formats: {
+      'date-time': 'Date and time',
+      time: 'Time',
+      email: 'E-mail',
+      uri: 'Web address',
+      uuid: 'UUID',
+    },
+    allowed: 'Allowed values',
+    allowedSay: 'With commas between them; empty for any.',
+    undo: 'Undo',
+    redo: 'Redo',
+    suggested: 'Suggested from the document',
+    suggestedSay: 'Labels of the document, in its own words. Nothing changes until you accept it.',
+    accept: (name: string) => `Accept ${name}`,
+    acceptAll: 'Accept all',
+    replaceAll: 'Replace my fields',
+    dismiss: 'Dismiss',
+    known: 'The document has no labels that your schema lacks.',
     save: 'Save as config',
-    saveWhyNot: 'Only an operator can save configs. Copy the JSON and ask one.',
+    saveWhyNot: 'A service saves no configs. Copy the JSON and ask an operator.',
     saved: (id: string) => `Saved as ${id}`,
   },
   beside: {
@@ -130,10 +180,14 @@ export const playground = {
   readings: {
     tab: 'Compare',
     title: 'Two readings side by side',
+    config: 'Config of the other reading',
+    sameSchema: 'The same schema',
+    ofConfig: 'As the config says',
+    withConfig: (name: string) => `Config: ${isolated(name)}`,
     mode: 'Mode of the other reading',
     modes: { fast: 'Fast', standard: 'Standard', robust: 'Robust' },
     model: 'Model of the other reading',
-    modelSay: 'provider/model, or none',
+    modelSay: 'provider/model',
     read: 'Run with these settings',
     say: (credits: number | undefined) =>
       credits === undefined
@@ -143,7 +197,7 @@ export const playground = {
     sure: (percent: number) => `${String(percent)} %`,
     differ: (different: number, all: number) =>
       different === 0
-        ? `All ${counted(all, 'value')} are the same.`
+        ? `${all === 1 ? 'The one value is' : `All ${counted(all, 'value')} are`} the same.`
         : `${String(different)} of ${counted(all, 'value')} differ.`,
     only: 'Only what differs',
   },
@@ -191,7 +245,11 @@ export const playground = {
     sending: 'Sending the file',
     reading: 'Reading',
     bytesSent: (done: number, total: number) => `${megabytes(done)} of ${megabytes(total)} MB sent`,
-    pagesDone: (done: number, total: number) => `${String(done)} of ${counted(total, 'page')} read`,
+    /** The page that is being read, and how long the others take at the pace so far. */
+    pagesDone: (done: number, total: number, left?: number) => {
+      const page = `Page ${String(Math.min(done + 1, total))} of ${String(total)}`;
+      return left === undefined ? page : `${page}, ${timeLeft(left)} left`;
+    },
     cost: (credits: number, pages: number) =>
       `Charged ${counted(credits, 'credit')} for ${counted(pages, 'page')}`,
     left: (credits: number) => `${credits.toLocaleString('en')} left`,
@@ -214,7 +272,7 @@ export const playground = {
     correctSay: 'Type the right value, or drag a box around it on the page.',
     keep: 'Keep',
     cancel: 'Cancel',
-    corrected: 'corrected',
+    corrected: 'corrected by a person',
     addExample: 'Add to examples',
     added: 'Uploaded and kept: a training under Pipelines begins with it.',
     download: (count: number) => `Download ${counted(count, 'example')}`,

@@ -1,5 +1,9 @@
 import { isolated } from './shell.ts';
 
+const percent = (share: number): string => `${String(Math.round(100 * share))} %`;
+
+type Counts = Readonly<Record<'corrected' | 'confirmed' | 'read', number>>;
+
 /** Words of the page "Reviews". */
 export const reviews = {
   title: 'Reviews',
@@ -16,6 +20,7 @@ export const reviews = {
   columns: {
     document: 'Document',
     status: 'Status',
+    confidence: 'Confidence',
     reasons: 'Why',
     pages: 'Pages',
     opened: 'Since',
@@ -27,37 +32,72 @@ export const reviews = {
     missing_required: 'missing',
     rules: 'does not add up',
     sample: 'sample',
+    check_failed: 'a check failed',
+    lookup_doubtful: 'not in the table',
+    duplicate: 'read before',
   },
-  sure: (reason: string, share: number) => `${reason}, ${String(Math.round(100 * share))} %`,
+  sure: (reason: string, share: number) => `${reason}, ${percent(share)}`,
+  percent,
+  confidence: 'confidence',
   sayOne: 'Correct the values, then submit.',
+  waiting: (count: number) => (count === 0 ? 'None to decide' : `${count.toLocaleString('en')} to decide`),
+  submitted: 'Submitted',
+  rejected: 'Rejected',
   back: 'All reviews',
   document: 'Document',
   fields: 'Fields',
   whole: 'All of it',
   hint:
     'Tab goes to the next value in doubt, ↑ and ↓ to any. Type to write a value, or take it from the page: ' +
-    'click on its words, or draw a box around them.',
+    'click on its words, or draw a box around them. Page Down goes to the next review without deciding, ' +
+    'Esc to the list.',
+  hintDecided: '↑ and ↓ go to the values, Page Down to the next review that is open, Esc to the list.',
   keys: {
     accept: 'Enter',
     write: 'F2',
     empty: 'Del',
     done: 'Ctrl+Enter',
+    reject: 'Ctrl+Shift+Enter',
+    skip: 'PgDn',
     undo: 'Ctrl+Z',
     add: 'Shift+Enter',
     remove: 'Shift+Del',
     join: 'Shift+↑',
   },
-  nothing: 'nothing',
+  nothing: 'not in document',
   accepted: 'accepted',
+  corrected: 'corrected',
+  absent: 'not in document',
+  absentSay: 'It is required: without it the result counts as partial. Reject it if it is of no use then.',
+  correctedBy: (who: string) => `corrected by ${isolated(who)}`,
+  confirmedBy: (who: string) => `confirmed by ${isolated(who)}`,
+  absentBy: (who: string) => `not in document, says ${isolated(who)}`,
   left: (count: number) => (count === 0 ? 'Nothing left in doubt' : `${String(count)} in doubt`),
   accept: 'Accept',
   write: 'Edit',
   empty: 'Not in document',
   done: 'Submit',
+  skip: 'Next review',
+  stillInDoubt: {
+    title: (count: number) =>
+      count === 1 ? 'One value is still in doubt' : `${String(count)} values are still in doubt`,
+    say: 'Nobody has looked at them. Submit them as they stand?',
+    more: (count: number) => `and ${String(count)} more`,
+    look: 'Look at them',
+    send: 'Submit as they stand',
+  },
   undo: 'Undo',
   reopen: 'Reopen',
   row: { add: 'Add a row', remove: 'Remove the row', join: 'Join with the row above' },
-  decided: 'Decided at',
+  history: {
+    title: 'History',
+    opened: 'Read, and in doubt',
+    decided: ({ corrected, confirmed, read }: Counts) =>
+      `decided: ${String(corrected)} corrected, ${String(confirmed)} confirmed, ${String(read)} as read`,
+    rejected: (reason: string) => `rejected it: ${reason}`,
+    reopened: 'opened it again',
+    note: (note: string) => `“${isolated(note)}”`,
+  },
   reject: {
     open: 'Reject',
     title: 'Reject the result',
@@ -72,10 +112,8 @@ export const reviews = {
     note: 'Note',
     tooLong: 'At most 2,000 characters.',
     submit: 'Reject the result',
-    done: 'Rejected at',
   },
   expired: 'This is kept no more.',
-  somebody: 'Somebody else',
   theirs: (name: string) => `${isolated(name)} has this document`,
   until: 'until',
   canLook: 'You can look at it, and decide once they leave it or that time is over.',

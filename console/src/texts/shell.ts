@@ -1,17 +1,28 @@
 /** A name within a sentence, which it does not turn around: names may have marks of direction (U+202E). */
 export const isolated = (name: string): string => `\u2068${name}\u2069`;
 
+/** What a kind of billed work is called. */
+export const operationNames = {
+  extract: 'Extraction',
+  to_markdown: 'Markdown',
+  classify: 'Classification',
+  split: 'Split',
+} as const;
+
 /** Words of the frame around every page. */
 export const shell = {
   product: 'Quire',
   nav: {
     overview: 'Overview',
     playground: 'Playground',
+    runs: 'Documents and runs',
     reviews: 'Reviews',
+    work: 'Operations',
     usage: 'Usage',
     budgets: 'Budgets',
     statements: 'Statements',
     keys: 'Keys',
+    webhooks: 'Webhooks',
     configs: 'Configs',
     pipelines: 'Pipelines',
     evaluations: 'Evaluations',
@@ -24,6 +35,17 @@ export const shell = {
   mine: 'Documents',
   operator: 'Operator',
   search: 'Go to…',
+  palette: {
+    hint: 'Page, tenant, document, operation, call of the API…',
+    pages: 'Pages',
+    tenants: 'Tenants',
+    documents: 'Documents',
+    operations: 'Operations',
+    docs: 'API reference',
+    reference: 'Open the API reference',
+    operation: (kind: string, status: string) => `${kind}, ${status.replaceAll('_', ' ')}`,
+  },
+  print: 'Print',
   nothingFound: 'Nothing of that name.',
   theme: { system: 'As the system', light: 'Light', dark: 'Dark', name: 'Theme' },
   menu: 'Menu',
@@ -91,8 +113,16 @@ export const shell = {
   request: 'Request',
   loading: 'Loading',
   copy: 'Copy',
+  copyId: 'Copy the ID',
+  theService: 'the service',
+  bootstrapKey: 'ADMIN_API_KEY',
   copied: 'Copied',
   close: 'Close',
+  you: 'You',
+  none: 'None',
+  version: (version: number) => `version ${String(version)}`,
+  somebody: 'Somebody',
+  anOperator: 'An operator',
   cancel: 'Cancel',
   more: 'Load more',
   csv: 'CSV',
@@ -107,6 +137,12 @@ export const shell = {
   noMatch: 'No row has this text.',
   saved: (file: string, rows: number) =>
     `${file}: ${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'}`,
+  leaving: {
+    title: 'Leave this page?',
+    say: 'What you typed here is not saved.',
+    stay: 'Stay',
+    leave: 'Leave',
+  },
   filter: 'Filter',
   before: 'before',
   after: 'after',

@@ -1,5 +1,27 @@
+import { isolated } from './shell.ts';
+
 /** Words of the page "Tenants". */
 export const tenants = {
+  erasure: {
+    title: 'Erase this tenant’s data',
+    say: 'For a customer that leaves and wants to be forgotten.',
+    what: [
+      'Keys are revoked, open work is cancelled.',
+      'Uploads, results, reviews, examples, configs and webhooks are removed.',
+      'Names, notes and billing details become unreadable.',
+      'Balance, sales, usage and times stay.',
+    ],
+    open: 'Erase the data',
+    ask: (tenant: string) => `Erase the data of ${isolated(tenant)}?`,
+    askSay: 'This cannot be undone. Backups from before still contain it.',
+    type: (tenant: string) => `Type ${isolated(tenant)} to confirm`,
+    other: 'This is not the ID of the tenant.',
+    submit: 'Erase for good',
+    done: 'Everything is erased.',
+    going: (left: number | null) =>
+      `Erasing: ${left === null ? 'some' : left.toLocaleString('en')} things are still in use. ` +
+      'The service finishes them. Ordered',
+  },
   title: 'Tenants',
   say: 'Customers, their balances, plans and limits.',
   search: 'Search by ID',
@@ -52,6 +74,7 @@ export const tenants = {
     grants: 'Sales and refunds',
     billing: 'Billing details',
     limits: 'Limits',
+    data: 'Data',
   },
   ledger: {
     when: 'When',

@@ -95,6 +95,7 @@ export const usage = {
     tax: 'Tax',
     operation: 'Operation',
     billing: 'Model',
+    window: 'May wait',
     perPage: 'Credits per page',
   },
   kinds: {
@@ -143,13 +144,24 @@ export const usage = {
       changed: 'Last changed',
     },
     due:
-      'The balance is below the threshold: a top-up is due. If none comes within minutes, the card was declined, the ' +
-      'bank asks the payer, or the maximum of the month is reached.',
+      'The balance is below the threshold: a top-up is due. If none comes within minutes, the ' +
+      'last top-up says why.',
     notDue: (credits: number) => `A top-up is due after ${counted(credits)} more are used.`,
     last: 'Last purchase',
+    attempt: 'Last top-up',
+    noAttempt: 'None was tried yet.',
+    outcomes: {
+      charged: 'Credits were bought.',
+      declined: 'The card was declined, or the bank wants the payer.',
+      limit: 'Nothing was bought: the maximum of the month is reached.',
+      needs_a_person:
+        'Nothing was bought, and a person has to look: the log of the payment process says why.',
+    },
+    again: 'Tried again',
+    notAgain: 'not by itself',
     attempts:
       'A top-up that succeeds is a purchase. After a decline the payment process tries again after 1, 6 and 24 ' +
-      'hours, then stops until the consent is given anew; its log has each attempt.',
+      'hours, then stops until the consent is given anew.',
     change: 'Consent and limits',
     price: (amount: string, currency: string, tax: 'exclusive' | 'inclusive') =>
       `${amount} ${currency}${tax === 'inclusive' ? ', VAT included,' : ''} at today’s price`,
@@ -193,11 +205,18 @@ export const usage = {
   quote: {
     title: 'What will it cost?',
     operation: 'Operation',
-    operations: { extract: 'Extract values', to_markdown: 'Convert to markdown' },
+    operations: {
+      extract: 'Extract values',
+      to_markdown: 'Convert to markdown',
+      classify: 'Tell what a document is',
+      split: 'Part a stack',
+    },
     mode: 'Mode',
     modes: { fast: 'Fast', standard: 'Standard', robust: 'Robust' },
     billing: 'Model',
     billings: { full_service: 'Of the service', byok: 'Own key' },
+    window: 'May wait',
+    windows: { none: 'No', '24h': 'Batches, 24 hours' },
     pages: 'Pages',
     badPages: 'A whole number from 1.',
     result: 'Credits',

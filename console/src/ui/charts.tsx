@@ -2,6 +2,11 @@ import { lazy, Suspense } from 'react';
 import { Skeleton } from './states.tsx';
 import type { CurveProps, DayBarsProps, DayLineProps, WaterfallProps } from './drawnCharts.tsx';
 
+const drawing = () => import('./drawnCharts.tsx');
+
+// a page with a chart asks for what draws it while it asks for its figures; what fails is asked for again below
+drawing().catch((): undefined => undefined);
+
 /** The figures of a chart for screen readers. */
 function FiguresTable({
   label,
@@ -42,7 +47,7 @@ function FiguresTable({
   );
 }
 
-const DrawnDays = lazy(async () => ({ default: (await import('./drawnCharts.tsx')).DrawnDays }));
+const DrawnDays = lazy(async () => ({ default: (await drawing()).DrawnDays }));
 
 /** Stacked bars, one a day. The same figures stand in a table for those who do not see them. */
 export function DayBars(props: DayBarsProps) {
@@ -63,7 +68,7 @@ export function DayBars(props: DayBarsProps) {
   );
 }
 
-const DrawnLine = lazy(async () => ({ default: (await import('./drawnCharts.tsx')).DrawnLine }));
+const DrawnLine = lazy(async () => ({ default: (await drawing()).DrawnLine }));
 
 /** A figure by day, and a limit across it. The same figures stand in a table for those who do not see them. */
 export function DayLine(props: DayLineProps) {
@@ -85,7 +90,7 @@ export function DayLine(props: DayLineProps) {
   );
 }
 
-const DrawnWaterfall = lazy(async () => ({ default: (await import('./drawnCharts.tsx')).DrawnWaterfall }));
+const DrawnWaterfall = lazy(async () => ({ default: (await drawing()).DrawnWaterfall }));
 
 /** How one figure becomes another, step by step. */
 export function Waterfall(props: WaterfallProps) {
@@ -106,7 +111,7 @@ export function Waterfall(props: WaterfallProps) {
   );
 }
 
-const DrawnCurve = lazy(async () => ({ default: (await import('./drawnCharts.tsx')).DrawnCurve }));
+const DrawnCurve = lazy(async () => ({ default: (await drawing()).DrawnCurve }));
 
 /** Figures from 0 to 1 along a count. The same figures stand in a table for those who do not see them. */
 export function Curve(props: CurveProps) {

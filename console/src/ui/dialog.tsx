@@ -14,11 +14,14 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** Begins a form at its first field, not at the button that closes it. */
+/** The first field of a form, or what is marked as the first. */
+const FIRST = 'form :is(input, select, textarea):not(:disabled), [data-first]';
+
+/** Begins at the first field of a form, not at the button that closes it. */
 const focusFirst = (event: Event): void => {
   const { currentTarget } = event;
   if (!(currentTarget instanceof HTMLElement)) return;
-  const first = currentTarget.querySelector<HTMLElement>('form :is(input, select, textarea):not(:disabled)');
+  const first = currentTarget.querySelector<HTMLElement>(FIRST);
   if (first === null) return;
   event.preventDefault();
   first.focus();

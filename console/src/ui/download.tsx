@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { toast } from 'sonner';
+import { XLSX } from '../api/connection.ts';
 import { shell } from '../texts/shell.ts';
 import { Download as DownloadIcon } from './icons/icons.tsx';
 import { Button } from './button.tsx';
@@ -14,11 +15,19 @@ export interface FileToSave {
   readonly load: () => Promise<string | Blob> | string;
 }
 
+const TYPES: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  json: 'application/json',
+  md: 'text/markdown',
+  txt: 'text/plain',
+  xlsx: XLSX,
+};
+
 const save = async ({ file, load }: FileToSave): Promise<void> => {
   const content = await load();
-  const isTable = file.endsWith('.csv');
-  saveFile(file, content, isTable ? 'text/csv' : 'application/pdf');
-  if (!isTable) return;
+  const type = TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/pdf';
+  saveFile(file, content, type);
+  if (type !== 'text/csv') return;
   toast.success(shell.saved(file, await rowsIn(new Blob([content]))));
 };
 

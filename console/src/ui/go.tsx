@@ -1,12 +1,16 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
+/** An address of the console as the router takes it. */
+const targetOf = (address: string) => {
+  const [to = '', query = ''] = address.split('?');
+  return { to, search: Object.fromEntries(new URLSearchParams(query)) };
+};
+
 /** A link within the console, such as `<Go to="/tenants/acme">acme</Go>`. */
 export function Go({ to, className, children }: { to: string; className?: string; children: ReactNode }) {
-  const [path = '', query = ''] = to.split('?');
-  const search = Object.fromEntries(new URLSearchParams(query));
   return (
-    <Link to={path} search={search} className={className ?? 'text-accent hover:underline'}>
+    <Link {...targetOf(to)} className={className ?? 'text-accent hover:underline'}>
       {children}
     </Link>
   );
@@ -21,7 +25,7 @@ export const useRest = (): string | undefined => {
 /** Goes to an address of the console. */
 export const useGo = (): ((to: string) => void) => {
   const navigate = useNavigate();
-  return (to) => void navigate({ to: to });
+  return (to) => void navigate(targetOf(to));
 };
 
 type Values<Name extends string> = { readonly [Each in Name]: string | undefined };

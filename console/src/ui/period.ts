@@ -22,3 +22,15 @@ export const periodOf = (text: string | undefined, other: string): Period => {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return { month, first: `${month}-01`, last: dayOf(Date.UTC(year, number, 0)) };
 };
+
+interface Pace {
+  /** Steps that are done, and all of them. */
+  readonly done: number;
+  readonly total: number;
+  /** What those that are done took. */
+  readonly ms: number;
+}
+
+/** Seconds that the other steps take, if they take as long as those that are done; undefined: none is, or all are. */
+export const secondsLeft = ({ done, total, ms }: Pace): number | undefined =>
+  done < 1 || done >= total ? undefined : Math.max(1, Math.ceil(((ms / done) * (total - done)) / 1_000));

@@ -40,8 +40,10 @@ export function Select({
         aria-label={label}
         className={`${CONTROL} inline-flex items-center justify-between gap-2`}
       >
-        <Radix.Value placeholder={placeholder} />
-        <ChevronDown aria-hidden className="size-4 text-soft" />
+        <span className="truncate">
+          <Radix.Value placeholder={placeholder} />
+        </span>
+        <ChevronDown aria-hidden className="size-4 shrink-0 text-soft" />
       </Radix.Trigger>
       <Radix.Portal>
         <Radix.Content

@@ -9,6 +9,7 @@ import {
   type RefObject,
 } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
+import { useIsPrinting } from './printing.tsx';
 import type { SortingState } from '@tanstack/react-table';
 import { classes, CONTROL } from './style.ts';
 import { shell } from '../texts/shell.ts';
@@ -100,6 +101,8 @@ function Line<Item>({ id, columns, item, at, isActive, canOpen, onChoose }: Line
       onClick={onChoose}
       className={classes(
         'absolute inset-x-0 grid items-center border-b border-line/60 hover:bg-sunken',
+        // on paper a row takes the lines that it needs
+        'print:static print:h-auto! print:transform-none!',
         canOpen && 'cursor-pointer',
         isActive && 'group-focus-visible/grid:bg-accent-soft',
       )}
@@ -115,7 +118,10 @@ function Line<Item>({ id, columns, item, at, isActive, canOpen, onChoose }: Line
           role="gridcell"
           data-column={at}
           data-whole={isNumber === true || isWhole === true ? true : undefined}
-          className={classes('min-w-0 truncate px-3', isNumber === true && 'text-right')}
+          className={classes(
+            'min-w-0 truncate px-3 print:px-1 print:wrap-anywhere print:whitespace-normal',
+            isNumber === true && 'text-right',
+          )}
         >
           {show === undefined ? <bdi>{String(value(item) ?? '–')}</bdi> : show(item)}
         </div>
@@ -188,7 +194,16 @@ const useWholeWidths = (
 };
 
 /** Head and rows are grids of their own: they line up as no content widens a column by itself. */
-const widthsOf = <Item,>(columns: readonly Column<Item>[], whole: ReadonlyMap<number, number>) => {
+const widthsOf = <Item,>(
+  columns: readonly Column<Item>[],
+  whole: ReadonlyMap<number, number>,
+  isPrinting: boolean,
+) => {
+  if (isPrinting)
+    return {
+      template: columns.map(({ share = 1 }) => `minmax(0, ${String(share)}fr)`).join(' '),
+      minWidth: 0,
+    };
   const widths = columns.map(({ share = 1 }, at) =>
     Math.max(LEAST_WIDTH, Math.round(share * WIDTH), whole.get(at) ?? 0),
   );
@@ -266,6 +281,11 @@ const rowsInWords = <Item,>({ rows, all, total, list }: TableRows<Item>): string
 
 /** The row that was opened in each table, by the table's label, until somebody comes back to it. */
 const opened = new Map<string, { readonly id: string; readonly index: number }>();
+
+/** Somebody who comes back to a table goes on at another row than the one that they opened. */
+export const comeBackTo = (label: string, id: string): void => {
+  opened.set(label, { id, index: opened.get(label)?.index ?? 0 });
+};
 
 interface Place<Item> {
   readonly label: string;
@@ -367,9 +387,11 @@ function Grid<Item>({ label, columns, idOf, onOpen, height = 480, table }: GridP
     event.preventDefault();
     openRow(row, active);
   };
-  const drawn = virtual.getVirtualItems();
-  useLoadingNearEnd(list, rows.length, drawn.at(-1)?.index ?? 0);
-  const { template, minWidth } = widthsOf(columns, useWholeWidths(place, rows, drawn));
+  const isPrinting = useIsPrinting();
+  const inSight = virtual.getVirtualItems();
+  const drawn = isPrinting ? rows.map((_, index) => ({ index, start: 0 })) : inSight;
+  useLoadingNearEnd(list, rows.length, inSight.at(-1)?.index ?? 0);
+  const { template, minWidth } = widthsOf(columns, useWholeWidths(place, rows, inSight), isPrinting);
   return (
     <div
       ref={place}
@@ -391,7 +413,7 @@ function Grid<Item>({ label, columns, idOf, onOpen, height = 480, table }: GridP
           canSort={table.canSort}
           onSort={table.toggleSort}
         />
-        <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
+        <div role="rowgroup" className="relative print:h-auto!" style={{ height: virtual.getTotalSize() }}>
           {drawn.map(({ index, start }) => {
             const row = rows[index];
             return row === undefined ? null : (

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { median } from '../../../engine/test/bench/measure.ts';
 import { writeTradingLog } from '../../../tools/bench/tradingLog.ts';
 import { startWorld, type World } from '../web/support/world.ts';
+import { heldByClicks } from './clicks.ts';
 import {
   bytesRead,
   countLongTasks,
@@ -14,10 +15,14 @@ import {
   type FirstResult,
 } from './timedPages.ts';
 
-/** `npm run bench:console`: sizes, signing in, the first result, and hashing a long log, in the browser. */
-/** 0 leaves one of both out. */
+/**
+ * `npm run bench:console`: sizes, signing in, the first result, hashing a long log, and memory after many clicks, in
+ * the browser. 0 leaves one of them out.
+ */
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const events = Number(process.env['BENCH_EVENTS'] ?? 100_000);
+/** Half an hour of a click each three seconds, done as quickly as the pages come. */
+const clicks = Number(process.env['BENCH_CLICKS'] ?? 600);
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(0)} kB`;
 const middle = (values: readonly number[]): string => `${median(values).toFixed(0)} ms`;
@@ -110,3 +115,13 @@ const benchHashes = async (): Promise<void> => {
 
 if (rounds > 0) await benchFirstResult();
 if (events > 0) await benchHashes();
+if (clicks > 0) {
+  const shares = [1 / 30, 1 / 3, 2 / 3, 1];
+  for await (const { seconds, heapMb, nodes, listeners, ...at } of heldByClicks(
+    shares.map((share) => Math.round(share * clicks)),
+  ))
+    console.log(
+      `${String(at.clicks)} clicks in ${String(seconds)} s: ${String(heapMb)} MB, ` +
+        `${String(nodes)} nodes, ${String(listeners)} listeners`,
+    );
+}

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { fieldsBeside, valuesBeside } from '../../src/pages/playground/beside.ts';
+import { fieldsBeside } from '../../src/pages/playground/beside.ts';
+import { valuesBeside } from '../../src/document/beside.ts';
 import { valueRows, type SchemaPart } from '../../src/document/values.ts';
 
 const of = (properties: Readonly<Record<string, SchemaPart>>): SchemaPart => ({ type: 'object', properties });

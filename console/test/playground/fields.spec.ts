@@ -2,15 +2,22 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   added,
+  allowedText,
   changed,
   entriesOf,
   flatFields,
   KINDS,
   kindOf,
   moved,
+  placed,
   removed,
+  suggestionsFor,
+  withAllowed,
+  withEntry,
+  withFormat,
   withInside,
   withKind,
+  withRequired,
 } from '../../src/pages/playground/fields.ts';
 import { TEMPLATE_NAMES, templateText, type SchemaPart } from '../../src/document/values.ts';
 
@@ -30,6 +37,38 @@ describe('the fields of a schema', () => {
       for (const { path, kind } of flatFields(template(name)))
         expect(kind, `${name} ${path}`).to.be.a('string');
     expect(flatFields(template('receipt')).map(({ path }) => path)).to.include('line_items.amount');
+  });
+
+  it('are dragged to another place, and nowhere beyond the ends', () => {
+    expect(namesOf(placed(SCHEMA, 0, 2))).to.deep.equal(['b', 'c', 'a']);
+    expect(namesOf(placed(SCHEMA, 2, 0))).to.deep.equal(['c', 'a', 'b']);
+    for (const to of [-1, 3]) expect(placed(SCHEMA, 0, to)).to.equal(SCHEMA);
+    expect(placed(SCHEMA, 0, 2).required).to.deep.equal(['b', 'a']);
+  });
+
+  it('are required or not; the last one that is not leaves no empty list', () => {
+    expect(withRequired(SCHEMA, 'c', true).required).to.deep.equal(['b', 'a', 'c']);
+    const none = withRequired(withRequired(SCHEMA, 'a', false), 'b', false);
+    expect(none).not.to.have.property('required');
+  });
+
+  it('have a form and allowed values, numbers as numbers', () => {
+    expect(withFormat({ type: 'string' }, 'email')).to.deep.equal({ type: 'string', format: 'email' });
+    expect(withFormat({ type: 'string', format: 'email' }, '')).to.deep.equal({ type: 'string' });
+    expect(withAllowed({ type: 'string' }, 'EUR, USD,, EUR').enum).to.deep.equal(['EUR', 'USD']);
+    expect(withAllowed({ type: 'integer' }, '1, 2').enum).to.deep.equal([1, 2]);
+    expect(allowedText({ type: 'integer', enum: [1, 2] })).to.equal('1, 2');
+    expect(withAllowed({ type: 'string', enum: ['a'] }, ' ')).to.deep.equal({ type: 'string' });
+  });
+
+  it('are suggested where the schema lacks them, and stand at its end once they are accepted', () => {
+    const proposal: SchemaPart = {
+      type: 'object',
+      properties: { b: { type: 'string' }, iban: { type: 'string' } },
+    };
+    const [entry, ...others] = suggestionsFor(SCHEMA, proposal);
+    expect([entry?.[0], others]).to.deep.equal(['iban', []]);
+    expect(namesOf(withEntry(SCHEMA, entry ?? ['', {}]))).to.deep.equal(['a', 'b', 'c', 'iban']);
   });
 
   it('keep their order and stay required under another name', () => {

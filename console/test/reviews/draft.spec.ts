@@ -6,6 +6,7 @@ import {
   decisionIn,
   draftFrom,
   draftText,
+  isByPerson,
   newRow,
   nothingAt,
   rowOf,
@@ -78,6 +79,36 @@ describe('the draft of a decision', () => {
     expect(draft.at).to.equal('/number');
   });
 
+  it('loses place and confidence of a value that a person replaces, and keeps those of one that stays', () => {
+    const read = { ...draftWith({ number: 'A', total: 1 }), citations: [cited('/number'), cited('/total')] };
+    const same = after(read, { kind: 'set', path: '/number', value: 'A' });
+    expect(same.citations).to.deep.equal(read.citations);
+    expect([...same.accepted], 'it was looked at').to.deep.equal(['/number']);
+    const other = after(read, { kind: 'set', path: '/number', value: 'B' });
+    expect(other.citations.map((one) => [one.path, isByPerson(one)])).to.deep.equal([
+      ['/total', false],
+      ['/number', true],
+    ]);
+    expect(after(other, { kind: 'undo' }).citations).to.deep.equal(read.citations);
+  });
+
+  it('has a joined row by a person where its values changed', () => {
+    const citations = ITEMS.flatMap((_, at) => [
+      cited(`/items/${String(at)}/name`),
+      cited(`/items/${String(at)}/amount`),
+    ]);
+    const joined = after(
+      { ...draftWith({ items: ITEMS }), citations },
+      { kind: 'join', list: '/items', at: 1 },
+    );
+    expect(joined.citations.map((one) => [one.path, isByPerson(one)])).to.deep.equal([
+      ['/items/0/name', true],
+      ['/items/0/amount', false],
+      ['/items/1/name', false],
+      ['/items/1/amount', false],
+    ]);
+  });
+
   it('makes what is missing on the way, and takes out what is nothing', () => {
     const made = after(draftWith({}), { kind: 'set', path: '/seller/name', value: 'L' });
     expect(made.result).to.deep.equal({ seller: { name: 'L' } });
@@ -95,6 +126,16 @@ describe('the draft of a decision', () => {
     const draft = after(draftWith({}), { kind: 'set', path: '/a~1b', value: 'x' });
     expect(draft.result).to.deep.equal({ 'a/b': 'x' });
     expect(valueAt(draft.result, '/a~1b')).to.equal('x');
+  });
+
+  it('joins two documents of a stack to one with the pages of both, and of one class', () => {
+    const documents = [
+      { pages: [1, 2], class: 'Invoice' },
+      { pages: [3], class: 'Lease' },
+      { pages: [4], class: 'Lease' },
+    ];
+    const { result } = after(draftWith({ documents }), { kind: 'join', list: '/documents', at: 2 });
+    expect(result).to.deep.equal({ documents: [documents[0], { pages: [3, 4], class: 'Lease' }] });
   });
 
   it('keeps each row with its places and doubts, when one is put between, taken out or joined', () => {

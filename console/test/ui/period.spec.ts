@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { monthOf, periodOf } from '../../src/ui/period.ts';
+import { playground } from '../../src/texts/playground.ts';
+import { monthOf, periodOf, secondsLeft } from '../../src/ui/period.ts';
 
 describe('a month of the books', () => {
   it('is the one of a time, or lies before it, also across a year', () => {
@@ -23,5 +24,18 @@ describe('a month of the books', () => {
   it('is another one where its text is none', () => {
     for (const text of [undefined, '', '2026-13', '2026-1', '02-2026'])
       expect(periodOf(text, '2026-01').month).to.equal('2026-01');
+  });
+});
+
+describe('the time that is left', () => {
+  it('is told from the second page on, at the pace so far', () => {
+    const said = (done: number, ms: number) =>
+      playground.run.pagesDone(done, 7, secondsLeft({ done, total: 7, ms }));
+    expect(said(0, 9_000)).to.equal('Page 1 of 7');
+    expect(said(1, 5_000)).to.equal('Page 2 of 7, 30 s left');
+    expect(said(2, 8_000)).to.equal('Page 3 of 7, 20 s left');
+    expect(said(1, 60_000)).to.equal('Page 2 of 7, 6 min left');
+    expect(said(6, 60)).to.equal('Page 7 of 7, 1 s left');
+    expect(said(7, 60_000)).to.equal('Page 7 of 7');
   });
 });

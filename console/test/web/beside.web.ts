@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { axeFindings } from './support/axe.ts';
 import { faults } from './support/browser.ts';
+import { READING } from './support/trouble.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const wide = (page: Page): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth);
@@ -53,13 +54,11 @@ describe('side by side in the playground', () => {
     it(`stand two readings, each with what it took, and what differs is marked ${JSON.stringify(look)}`, async () => {
       const page = await sample(look);
       // the other reading says another total, as another mode or model may
-      await page.route('**/v1/extract', async (route) => {
+      await page.route(READING, async (route) => {
         const answer = await route.fetch();
-        const body = (await answer.json()) as { result: Record<string, unknown> };
-        await route.fulfill({
-          response: answer,
-          json: { ...body, result: { ...body.result, grand_total: 1 } },
-        });
+        const body = (await answer.json()) as { result: { result: Record<string, unknown> } };
+        const result = { ...body.result, result: { ...body.result.result, grand_total: 1 } };
+        await route.fulfill({ response: answer, json: { ...body, result } });
       });
       await page.getByRole('tab', { name: 'Compare' }).click();
       await page.getByRole('button', { name: 'Run with these settings' }).click();

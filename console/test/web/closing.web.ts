@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { Download, Locator, Page } from 'playwright-core';
+import type { Download, Page } from 'playwright-core';
 import { ADMIN_KEY } from '../../../test/support/serviceProcess.ts';
 import { axeFindings } from './support/axe.ts';
 import { faults } from './support/browser.ts';
+import { person } from './support/person.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const TENANT = 'larkspur';
@@ -51,22 +52,6 @@ const savedBy = async (page: Page, press: () => Promise<void>): Promise<Download
   const saved = page.waitForEvent('download');
   await press();
   return saved;
-};
-
-/** What a person does to a page, counted. */
-const person = () => {
-  const did = { clicks: 0, typed: 0 };
-  return {
-    did,
-    click: async (what: Locator): Promise<void> => {
-      await what.click();
-      did.clicks += 1;
-    },
-    type: async (into: Locator, typed: string): Promise<void> => {
-      await into.fill(typed);
-      did.typed += 1;
-    },
-  };
 };
 
 /** A decimal of the page, such as `−1,234.500000 USD`, in millionths. */

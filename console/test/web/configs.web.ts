@@ -21,7 +21,7 @@ describe('the pages of configs and pipelines', () => {
   });
   after(() => world.close());
 
-  it('show a tenant two versions of a config side by side, and nothing to change it by', async () => {
+  it('show a tenant two versions of a config side by side, and let it publish the next', async () => {
     const { key } = await world.tenant('configs');
     const body = { tenant_id: 'configs', name: 'Receipts' };
     const { config_id } = await world.admin.api.publishConfig({
@@ -33,7 +33,19 @@ describe('the pages of configs and pipelines', () => {
     const page = await world.open('/configs', { key });
     await page.getByRole('gridcell', { name: config_id }).click();
     await page.getByRole('group', { name: 'Compare versions' }).getByText('"second"').waitFor();
-    expect(await page.getByRole('button', { name: 'Revoke' }).count()).to.equal(0);
+    await page.getByRole('button', { name: 'Publish a new version' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('without a required value').check();
+    await dialog.getByLabel('with a value less sure than, in %').fill('80');
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page
+      .getByRole('region', { name: /Notifications/ })
+      .getByText('Version 3')
+      .waitFor();
+    const { versions } = await world.admin.api.getConfig({ path: { config_id } });
+    expect(versions[0]?.review).to.deep.equal({ below: 0.8, missing_required: true });
+    await page.locator('bdi', { hasText: 'web' }).first().waitFor();
     expect(await axeFindings(page)).to.deep.equal([]);
     expect(faults(page)).to.deep.equal([]);
   });

@@ -5,7 +5,7 @@ import { until } from '../../../engine/test/support/until.ts';
 import type { Quire } from '../../../sdk/src/index.ts';
 import { axeFindings } from './support/axe.ts';
 import { faults } from './support/browser.ts';
-import { measure, type Measured } from './support/seeded.ts';
+import { fixture, measure, type Measured, reviewed } from './support/seeded.ts';
 import { startWorld, type World } from './support/world.ts';
 
 const TENANT = 'measuring';
@@ -92,6 +92,34 @@ describe('the page of evaluations', () => {
     await page.getByRole('link', { name: 'Show it' }).click();
     await page.getByRole('heading', { name: items[0]?.job_id ?? '' }).waitFor();
     expect(faults(page)).to.deep.equal([]);
+    await page.context().close();
+  });
+
+  it('makes a set of a document that came with its request, and runs it', async () => {
+    const direct = await world.tenant('direct', 100_000);
+    const schema = { type: 'object', properties: { invoice_number: { type: 'string' } } };
+    const file = await fixture('invoice.pdf');
+    const review_id = await reviewed(direct.quire, { file, schema, review: { sample: 1 } });
+    await direct.quire.api.decideReview({
+      path: { review_id },
+      body: { result: { invoice_number: 'D-1' } },
+    });
+    const page = await world.open('/evaluations?tab=sets', {
+      key: direct.key,
+      theme: 'dark',
+      width: 390,
+      height: 844,
+    });
+    await page.getByRole('button', { name: 'New set from reviews' }).first().click();
+    await page.getByLabel('Name').fill('Direct');
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Make the set' }).click();
+    await page.getByText('The set has 1 document.').waitFor();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
+    await page.waitForURL('**/evaluations?tab=runs&run=evr_*');
+    await page.getByText('invoice.pdf').first().waitFor();
+    await looksRight(page);
     await page.context().close();
   });
 

@@ -70,7 +70,7 @@ describe('the pages of an operator', () => {
   it('keep a tenant’s things for fewer days, and say how many there may be', async () => {
     await world.tenant('brief', 1_000);
     const page = await world.open('/tenants/brief');
-    await page.getByRole('tab', { name: 'Limits' }).click();
+    await page.getByRole('tab', { name: 'Data' }).click();
     const set = page.getByRole('button', { name: 'Set days' });
     await page.getByLabel('Uploads').fill('400');
     await set.click();

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { until } from '../../../engine/test/support/until.ts';
 import { axeFindings } from './support/axe.ts';
 import { faults } from './support/browser.ts';
-import { AWAY, give, longPdf, LONG_PAGES as PAGES } from './support/trouble.ts';
+import { AWAY, give, LONG_PAGES as PAGES, longPdf, READING } from './support/trouble.ts';
 import { startWorld, type World } from './support/world.ts';
 
 describe('the playground in trouble', () => {
@@ -29,11 +29,11 @@ describe('the playground in trouble', () => {
     await page.getByText(`for ${String(PAGES)} pages`).waitFor();
     await addField(page);
     await run(page);
-    await page.getByText(`0 of ${String(PAGES)} pages read`).waitFor();
+    await page.getByText(`Page 1 of ${String(PAGES)}`).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await until(async () => (await operations())[0]?.status === 'cancelled', 50);
     await run(page);
-    await page.getByText(`0 of ${String(PAGES)} pages read`).waitFor();
+    await page.getByText(`Page 1 of ${String(PAGES)}`).waitFor();
     await world.stop();
     await page.getByRole('alert').getByText('The service was not reached').waitFor();
     await world.startAgain({ ROLES: '' });
@@ -52,7 +52,7 @@ describe('the playground in trouble', () => {
     await page.getByRole('button', { name: 'Invoice', exact: true }).click();
     await addField(page);
     // what may be sent in this second is used up by the same request without its body
-    await page.route('**/v1/extract', async (route) => {
+    await page.route(READING, async (route) => {
       let response = await route.fetch({ postData: '' });
       while (response.status() !== 429) response = await route.fetch({ postData: '' });
       await route.fulfill({ response });
@@ -60,12 +60,12 @@ describe('the playground in trouble', () => {
     await run(page);
     const again = page.getByRole('button', { name: /^Try again/ });
     await page.getByRole('button', { name: 'Try again in 1 s', disabled: true }).waitFor();
-    await page.unroute('**/v1/extract');
-    await page.route('**/v1/extract', (route) => route.fulfill(AWAY));
+    await page.unroute(READING);
+    await page.route(READING, (route) => route.fulfill(AWAY));
     await again.click();
     await page.getByText('The service is starting.').waitFor();
     expect(await axeFindings(page)).to.deep.equal([]);
-    await page.unroute('**/v1/extract');
+    await page.unroute(READING);
     await again.click();
     await page.locator('[data-cost]').waitFor();
     expect(await isKept(page)).to.equal('typed_by_hand');

@@ -805,6 +805,7 @@ class BalanceResponse(TypedDict):
     """Whole days for which the available credits last, if as many are used a day as in the last 28
     UTC days, today included; null: none were used in them.
     """
+    budgets: NearBudgets
     plan: Literal["free", "paid", "enterprise"]
     """The tenant's plan: it decides the free pages and what may be trained."""
     as_of: str
@@ -840,6 +841,12 @@ class Batch(TypedDict):
     """Whole credits."""
     tags: dict[str, str]
     """Its tags; `{}`: it has none."""
+    completion_window: Literal["24h"] | None
+    """When the work has to be done: `24h` where it may wait, which has a rate of its own in the
+    price tables; null or left out: at once.
+    """
+    split_operation_id: str | None
+    """The split whose parts its documents are; null where each is an upload of its own."""
     expires_at: str
     """After this time no further document is begun."""
 
@@ -1014,6 +1021,8 @@ class BatchRequest(TypedDict):
     has up to 200 characters. They stay in the log permanently, as project and task do: use IDs,
     not names of people.
     """
+    completion_window: NotRequired[Literal["24h"]]
+    """The documents may wait so long: they cost the rate for work that may, if there is one."""
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1152,12 +1161,16 @@ class BillingDetailsRequest(TypedDict):
 
 
 class BillingRateItem(TypedDict):
-    operation: Literal["extract", "to_markdown"]
+    operation: Literal["extract", "to_markdown", "classify", "split"]
     """What was done, by its name in the interface."""
     extraction_mode: Literal["fast", "standard", "robust", "default"]
     """How thoroughly a document is read: `fast`, `standard` or `robust`."""
     billing_type: Literal["full_service", "byok"]
     """`byok` when the model was called with the caller's own key, else `full_service`."""
+    completion_window: Literal["24h"] | None
+    """When the work has to be done: `24h` where it may wait, which has a rate of its own in the
+    price tables; null or left out: at once.
+    """
     credits_per_page: int
     """Whole credits."""
     billing_config_version: int
@@ -1669,6 +1682,12 @@ class CancelledBatch(TypedDict):
     """Whole credits."""
     tags: dict[str, str]
     """Its tags; `{}`: it has none."""
+    completion_window: Literal["24h"] | None
+    """When the work has to be done: `24h` where it may wait, which has a rate of its own in the
+    price tables; null or left out: at once.
+    """
+    split_operation_id: str | None
+    """The split whose parts its documents are; null where each is an upload of its own."""
     expires_at: str
     """After this time no further document is begun."""
     cancelled: bool
@@ -1685,7 +1704,7 @@ class CancelledEvaluationRun(TypedDict):
 class CancelledOperation(TypedDict):
     operation_id: str
     """ID of the operation, `op_…`."""
-    operation: Literal["extract", "to_markdown"]
+    operation: Literal["extract", "to_markdown", "classify", "split"]
     """What was done, by its name in the interface."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
@@ -1706,7 +1725,8 @@ class CancelledOperation(TypedDict):
     ]
     """`partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it
     succeeded, was billed, and a person has to look at the result; once the person has decided,
-    it is `succeeded`.
+    it is `succeeded` or `partial`. If nobody decides in time, or the document is erased, it is
+    what it was before, and its result is gone.
     """
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
@@ -1975,12 +1995,20 @@ class CanonicalInferenceToMarkdownPayload(TypedDict):
     """
     password: NotRequired[str]
     """Password of an encrypted PDF. It is never stored or logged."""
-    include: NotRequired[list[Literal["blocks", "page_markdown", "proposed_schema"]] | str]
+    include: NotRequired[
+        list[
+            Literal["blocks", "page_markdown", "proposed_schema", "chunks", "codes", "tables"]
+        ] | str
+    ]
     """`blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the
     markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON
     Schema for an extraction of the fields that the document itself names, in the member of this
-    name.
+    name. `chunks`: parts for retrieval, as `chunks` says. `codes`: QR codes, barcodes and the
+    lines for machines of passports and cards, with what payment codes say. `tables`: each table
+    as rows of texts; with `Accept: text/csv` or XLSX an operation’s result is these tables.
     """
+    chunks: NotRequired[ChunkWish]
+    """How `include=chunks` divides the document. Default: by heading."""
     table_format: NotRequired[Literal["markdown", "html"]]
     """`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.
     """
@@ -2150,6 +2178,60 @@ class ChargeRequiredProblem(TypedDict):
     """What the charge costs."""
 
 
+class CheckOutcome(TypedDict):
+    name: str
+    """Name of the check; of a look-up the JSON Pointer to the value."""
+    passed: bool | None
+    """null: it cannot be judged, because a value that it names is missing."""
+    message: NotRequired[str]
+    """That of the config if it has not passed; else why it could not be judged."""
+    lookup: NotRequired[LookupOutcome]
+    """Of a look-up: what it found."""
+
+
+class ChecksItem(TypedDict):
+    name: str
+    """A name for people."""
+    expression: str
+    """A condition in CEL over the members of the result."""
+    message: NotRequired[str]
+    """A sentence for people."""
+
+
+class Chunk(TypedDict):
+    id: str
+    """Follows from text and headings: the same document has the same IDs in every run."""
+    text: str
+    """Markdown. Rows of a table are below its header, in each chunk that has some of them."""
+    heading_path: list[str]
+    """The headings above its text, the outermost first."""
+    pages: list[int]
+    """Start at 1."""
+    boxes: list[ChunkBoxes]
+    """Where the text stands; empty for formats without geometry."""
+
+
+class ChunkBoxes(TypedDict):
+    page: int
+    """Number of the page, from 1."""
+    bbox: list[float] | None
+    """Points, from the top left."""
+
+
+class ChunkWish(TypedDict):
+    by: NotRequired[Literal["heading", "page", "size"]]
+    """Where a chunk begins: at each heading, at each page, or where the one before is full. A
+    section or page that is longer than `max_characters` is divided.
+    """
+    max_characters: NotRequired[int]
+    """Of the text of a chunk. Default: 2,000; by page, no limit. A row of a table is never divided.
+    """
+    overlap: NotRequired[int]
+    """Characters that a chunk repeats of the one before where that was full; at most half of its
+    size.
+    """
+
+
 class Citation(TypedDict):
     path: str
     """JSON Pointer into `result`."""
@@ -2188,6 +2270,8 @@ class Citation(TypedDict):
             "addresses",
             "concepts",
             "mail",
+            "codes",
+            "embedded_xml",
             "byline",
             "reader",
             "examples",
@@ -2216,17 +2300,98 @@ class Citation(TypedDict):
     It is one of the totals, which are chosen together so that they add up. `clauses`: A sentence
     of a contract says it. `parties`: It is a party of the trade: the seller or the buyer.
     `addresses`: It is a part of an address. `concepts`: A label that is known for this concept
-    names it, in one of nine languages. `mail`: The header of a message says it. `byline`: It
-    stands below the title of a paper: authors and institutions. `reader`: The scorer, which
-    weighs all that stands on the pages, liked it best. `examples`: Examples taught where it
-    stands. `tables`: It is a cell of a table. `records`: It is a member of a record: blocks of
-    lines that have the same labels. `entries`: It is a part of a dated entry, such as those of a
-    CV. `lines`: It stands in a column of lines below a header. `listed`: It is an entry of a
-    list below or behind its label. `numbered`: It is a part of a numbered paragraph.
+    names it, in one of nine languages. `mail`: The header of a message says it. `codes`: A code
+    on the page says it: a payment code, or the lines for machines of a passport or card.
+    `embedded_xml`: The invoice that lies in the PDF as data (Factur-X, ZUGFeRD, XRechnung) says
+    it. `byline`: It stands below the title of a paper: authors and institutions. `reader`: The
+    scorer, which weighs all that stands on the pages, liked it best. `examples`: Examples taught
+    where it stands. `tables`: It is a cell of a table. `records`: It is a member of a record:
+    blocks of lines that have the same labels. `entries`: It is a part of a dated entry, such as
+    those of a CV. `lines`: It stands in a column of lines below a header. `listed`: It is an
+    entry of a list below or behind its label. `numbered`: It is a part of a numbered paragraph.
     `programme`: It is a part of lines of one form: times or prices beside texts. `called`: It
     stands in a line that the list's own word begins, with a letter or a number. `statements`: It
     is an amount of a financial statement. `references`: It is a part of a work that a paper
     cites. `model`: A model told it. `person`: A person decided it in a review.
+    """
+
+
+ClassificationResult = TypedDict(
+    "ClassificationResult",
+    {
+        "class": "str | None",
+        "confidence": "float",
+        "ranked": "list[ClassificationResultRanked]",
+        "reasons": "list[SortingReason]",
+        "meta": "ClassificationResultMeta",
+    },
+)
+
+
+ClassificationResultRanked = TypedDict(
+    "ClassificationResultRanked",
+    {
+        "class": "str",
+        "confidence": "float",
+    },
+)
+
+
+class ClassificationResultMeta(TypedDict):
+    """Facts about the work besides its result."""
+
+    classification_id: str
+    """ID of the classification, `cls_…`."""
+    document_id: str
+    """ID of the document, `doc_…`."""
+    file_name: str | None
+    """Name of the file as it was sent; null if it had none."""
+    mime_type: str
+    """Type of the file, detected from its bytes; null if it could not be detected."""
+    page_count: int
+    """How many pages the document has."""
+    pages: list[PageSummary]
+    """How many pages."""
+    model: str
+    """`<provider>/<model>` that did the work; `local/…` for the built-in engine."""
+    duration_ms: int
+    """Time from the request to its answer, in milliseconds."""
+    warnings: list[Warning]
+    """What the caller should know, although the work was done."""
+    cost: Cost
+    free_pages: int
+    """Pages that the plan's monthly allowance covers."""
+
+
+class ClassifyForm(TypedDict):
+    file: NotRequired[File]
+    """The document; or send `source_url`."""
+    classes: str
+    """JSON of a list of `DocumentClass`. From 1 to 1,000. A document is told by the names of
+    classes and of the kinds of documents that they name, in nine languages, by their
+    descriptions, by the fields of their configs and by their examples.
+    """
+    source_url: NotRequired[str]
+    """Instead of a file: an `https` URL at a public host from which the document is fetched, if the
+    installation allows it. The size limit is that of files; redirects are not followed.
+    """
+    pages: NotRequired[str]
+    """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
+    100 ranges; a range may end beyond the last page, but not begin there.
+    """
+    password: NotRequired[str]
+    """Password of an encrypted PDF. It is never stored or logged."""
+    tenant_id: NotRequired[str]
+    """For service and admin keys; default: their own."""
+    project_id: NotRequired[str]
+    """Project that the work is counted for; default `default`."""
+    task_id: NotRequired[str]
+    """Task that the work is counted for; default `default`."""
+    tags: NotRequired[str]
+    """JSON of an object. Names and values by which you sort your costs, such as `{"team":
+    "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the
+    first one a letter; a value has up to 200 characters. They stay in the log permanently, as
+    project and task do: use IDs, not names of people.
     """
 
 
@@ -2337,6 +2502,42 @@ class ClosedMonthReportGapBreakdown(TypedDict):
     """US dollars as decimal text with 6 decimals."""
 
 
+class Code(TypedDict):
+    format: Literal[
+        "qr_code",
+        "micro_qr_code",
+        "data_matrix",
+        "pdf417",
+        "aztec",
+        "ean_8",
+        "ean_13",
+        "upc_a",
+        "upc_e",
+        "code_128",
+        "mrz",
+    ]
+    """`mrz`: the lines for machines of a passport or card."""
+    text: str
+    """As it is in the code, control characters included."""
+    page: int
+    """Starts at 1."""
+    bbox: list[float] | None
+    """Points, from the top left."""
+    parsed: NotRequired[CodeParsed]
+    """Its parts by `kind`, where the check digits agree: `epc_payment` (GiroCode), `swiss_qr_bill`,
+    `mrz`, `vcard`, `url`. More kinds may be added.
+    """
+
+
+class CodeParsed(TypedDict):
+    """Its parts by `kind`, where the check digits agree: `epc_payment` (GiroCode), `swiss_qr_bill`,
+    `mrz`, `vcard`, `url`. More kinds may be added.
+    """
+
+    kind: str
+    """Its kind."""
+
+
 ComparePaymentsForm = TypedDict(
     "ComparePaymentsForm",
     {
@@ -2406,6 +2607,12 @@ class ConfigResponse(TypedDict):
     """Leave out, with a warning, values of a model that are nowhere in the document."""
     review: ConfigResponseReview | None
     """When a person has to look at the result; see `ReviewPolicy`."""
+    checks: list[ConfigResponseChecks] | None
+    """What has to be true of each result: conditions over its members."""
+    lookups: list[ConfigResponseLookups] | None
+    """Values of each result that are looked up in tables."""
+    duplicates: ConfigResponseDuplicates | None
+    """How the config tells earlier documents that are the same; null: not at all."""
     tags: dict[str, str]
     """Its tags; `{}`: it has none."""
     llm: SavedChannel | None
@@ -2433,6 +2640,33 @@ class ConfigResponseReview(TypedDict):
     """
 
 
+class ConfigResponseChecks(TypedDict):
+    name: str
+    """A name for people."""
+    expression: str
+    """A condition in CEL over the members of the result."""
+    message: NotRequired[str]
+    """A sentence for people."""
+
+
+class ConfigResponseLookups(TypedDict):
+    field: str
+    """A member such as `vendor` or `items[].article`, or a JSON Pointer with `*` for any place in a
+    list.
+    """
+    table_id: str
+    """ID of the table of master data."""
+    column: str
+    """Name of a column of the table."""
+    min_score: NotRequired[float]
+    """0 to 1: a match with a lower score is in doubt; default 0.85."""
+
+
+class ConfigResponseDuplicates(TypedDict):
+    values: list[str]
+    """JSON Pointers; empty: files alone are compared."""
+
+
 class ConfigUpsertRequest(TypedDict):
     config_id: NotRequired[str | Literal[""]]
     """ID of the config that gets a new version."""
@@ -2456,6 +2690,12 @@ class ConfigUpsertRequest(TypedDict):
     """Leave out, with a warning, values of a model that are nowhere in the document."""
     review: NotRequired[ReviewPolicy | None]
     """When a person has to look at the result; see `ReviewPolicy`."""
+    checks: NotRequired[Checks | None]
+    """What has to be true of each result: conditions over its members."""
+    lookups: NotRequired[Lookups | None]
+    """Values of each result that are looked up in tables."""
+    duplicates: NotRequired[DuplicatesRule | None]
+    """How the config tells earlier documents that are the same; null: not at all."""
     tags: NotRequired[dict[str, str]]
     """Tags of all work that does not name others; those of a request win by name, then those of its
     config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most
@@ -2628,8 +2868,8 @@ class CreatedEvaluationSet(TypedDict):
     document_ids: list[str]
     """IDs of the documents of this version."""
     left_out: int
-    """Number of decided documents that cannot be examples, because their files came with requests.
-    0 without `from_decisions`.
+    """Number of decided documents that cannot be examples, because their files are no longer kept,
+    or because there are more than 1,000. 0 without `from_decisions`.
     """
 
 
@@ -3269,6 +3509,29 @@ class DspyExamplesChargeResponse(TypedDict):
     """RFC 3339 UTC with milliseconds."""
 
 
+class Duplicate(TypedDict):
+    by: Literal["file", "values"]
+    """`file`: the same pages of the same file. `values`: the values that its config names are the
+    same.
+    """
+    document_id: str
+    """ID of the document, `doc_…`."""
+    extraction_id: str
+    """ID of the extraction, `ext_…`."""
+    sighted_at: str
+    """When it was read."""
+
+
+class DuplicatesRule(TypedDict):
+    """Earlier documents of the tenant that are the same are in `meta.duplicates`: the same pages of
+    one file, and those with the same `values`, named by JSON Pointers, such as the number and
+    the party of an invoice. Only letters and digits are compared; a missing value tells nothing.
+    """
+
+    values: NotRequired[list[str]]
+    """JSON Pointers to members of the result, outside lists; left out: files alone are compared."""
+
+
 class EffectiveRateLimit(TypedDict):
     rate_per_second: int
     """Requests a second that refill the bucket."""
@@ -3643,8 +3906,7 @@ class EvaluationSetRequest(TypedDict):
     task_id: NotRequired[str]
     """As `project_id`."""
     from_decisions: NotRequired[EvaluationSetDecisions | None]
-    """Instead of `examples`: use what people decided in reviews of uploads; `{}`: in all of them.
-    """
+    """Instead of `examples`: use what people decided in reviews; `{}`: in all of them."""
     examples: NotRequired[list[TrainingExample] | None]
     """All examples: at least one, each document once. Or send a `dataset_id` or `from_decisions`.
     """
@@ -3728,9 +3990,10 @@ class ExtractForm(TypedDict):
     """JSON of a `ReviewPolicy`. When a person has to look at the result. It replaces the whole
     policy of the config. `below`: 0 to 1, a value has less confidence, or was left out because
     of it. `missing_required`: a required value is missing; the rest is kept for the review.
-    `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0
-    to 1, the share of files that a person looks at in any case. The answer is then an operation
-    (202) with the status `needs_review`, billed like any other.
+    `rules`: items do not add up to their total, or two readings of a value differ, a check of
+    the config failed, a look-up is doubtful, or it told a duplicate. `sample`: 0 to 1, the share
+    of files that a person looks at in any case. The answer is then an operation (202) with the
+    status `needs_review`, billed like any other.
     """
     source_url: NotRequired[str]
     """Instead of a file: an `https` URL at a public host from which the document is fetched, if the
@@ -3866,6 +4129,10 @@ class ExtractionResultMeta(TypedDict):
     """Where each value stands in the document; in a request, false leaves them out."""
     read_by: ReadBy | None
     """Present if a model was asked only for doubtful fields (`models_for`); else null."""
+    checks: NotRequired[list[CheckOutcome]]
+    """What came of the rules of the config; left out if it has none."""
+    duplicates: NotRequired[list[Duplicate]]
+    """Earlier documents that are the same; left out if the config tells none."""
     origins: NotRequired[dict[str, Literal["read", "confirmed", "corrected"]]]
     """Once a person has decided: the origin of each leaf of `result`, by its JSON Pointer.
     `confirmed`: it was in doubt and was kept.
@@ -3875,7 +4142,7 @@ class ExtractionResultMeta(TypedDict):
 class FailureItem(TypedDict):
     id: str
     """ID of the extraction or conversion."""
-    operation: Literal["extract", "to_markdown"]
+    operation: Literal["extract", "to_markdown", "classify", "split"]
     """The operation that was requested."""
     document_id: str
     """ID of the document, `doc_…`."""
@@ -3999,6 +4266,21 @@ class FxCorrectionResponseCorrected(TypedDict):
     """Exact decimal text."""
 
 
+class FxImportReport(TypedDict):
+    days: int
+    """Days of the file."""
+    added: int
+    """Days that were not known."""
+    unchanged: int
+    """Days that were known with the same rates."""
+    superseded: int
+    """Days that were known with other rates."""
+    first: str | None
+    """First day of the file."""
+    last: str | None
+    """Last day of the file."""
+
+
 class FxRateNotFoundProblem(TypedDict):
     """There is no such exchange rate. RFC 9457; what to do: /docs/problems/fx_rate_not_found."""
 
@@ -4029,6 +4311,23 @@ class FxRateResponse(TypedDict):
     """Day that was requested; the rate may be of an earlier one."""
     source: str
     """Who published the rate."""
+
+
+class FxRatesConflictProblem(TypedDict):
+    """Other rates are known. RFC 9457; what to do: /docs/problems/fx_rates_conflict."""
+
+    type: Literal["/docs/problems/fx_rates_conflict"]
+    """The page of the problem, at this service."""
+    title: Literal["Other rates are known"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Status of the HTTP answer."""
+    code: Literal["fx_rates_conflict"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
 
 
 class FxRatesResponse(TypedDict):
@@ -4257,6 +4556,14 @@ class IdempotencyKeyReusedProblem(TypedDict):
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
+
+
+class ImportFxRatesForm(TypedDict):
+    file: File
+    """The file."""
+    supersede: NotRequired[bool]
+    """Publishes rates that differ from the known ones as corrections, instead of refusing the file.
+    """
 
 
 class InsufficientBalanceProblem(TypedDict):
@@ -4528,6 +4835,10 @@ class LedgerItem(TypedDict):
     """How thoroughly a document is read: `fast`, `standard` or `robust`."""
     billing_type: str | None
     """`byok` when the model was called with the caller's own key, else `full_service`."""
+    completion_window: str | None
+    """When the work has to be done: `24h` where it may wait, which has a rate of its own in the
+    price tables; null or left out: at once.
+    """
     pages: int
     """How many pages."""
     free_pages: int
@@ -4768,6 +5079,56 @@ class LlmCostTotals(TypedDict):
     """Model calls whose price is not known; they count as 0."""
 
 
+class LogNotSealedProblem(TypedDict):
+    """The log cannot be sealed. RFC 9457; what to do: /docs/problems/log_not_sealed."""
+
+    type: Literal["/docs/problems/log_not_sealed"]
+    """The page of the problem, at this service."""
+    title: Literal["The log cannot be sealed"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Status of the HTTP answer."""
+    code: Literal["log_not_sealed"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
+class LookupOutcome(TypedDict):
+    table_id: str
+    """ID of the table of master data."""
+    table_version: int | None
+    """The version that was looked in: the latest when the work was accepted; null: there was none.
+    """
+    column: str
+    """Name of a column of the table."""
+    score: float | None
+    """1: the same but for case, accents and punctuation; null: nothing is like it."""
+    row: int | None
+    """Number of the best row, from 1."""
+    match: str | None
+    """What that row has in the column."""
+    values: dict[str, str] | None
+    """That row, by column."""
+    equal_rows: int
+    """How many rows have the same text in the column; the first of them is given."""
+
+
+class LookupsItem(TypedDict):
+    field: str
+    """A member such as `vendor` or `items[].article`, or a JSON Pointer with `*` for any place in a
+    list.
+    """
+    table_id: str
+    """ID of the table of master data."""
+    column: str
+    """Name of a column of the table."""
+    min_score: NotRequired[float]
+    """0 to 1: a match with a lower score is in doubt; default 0.85."""
+
+
 class MalformedJsonProblem(TypedDict):
     """The body is not JSON. RFC 9457; what to do: /docs/problems/malformed_json."""
 
@@ -4935,6 +5296,12 @@ class MarkdownResult(TypedDict):
     """What `include` asks for, page by page."""
     proposed_schema: NotRequired[dict[str, Any]]
     """If `include` asks for it: a JSON Schema of the labels and table headers found."""
+    codes: NotRequired[list[Code]]
+    """If `include` asks for it, page by page; at most 255 a page."""
+    chunks: NotRequired[list[Chunk]]
+    """If `include` asks for it, in reading order."""
+    tables: NotRequired[list[TableRows]]
+    """If `include` asks for it, in reading order."""
     meta: MarkdownResultMeta
     """Facts about the work besides its result."""
 
@@ -5179,6 +5546,47 @@ class NamedPayment(TypedDict):
     """RFC 3339 UTC with milliseconds."""
 
 
+class NearBudget(TypedDict):
+    budget_id: str
+    """ID of the budget."""
+    name: str | None
+    """null: it was erased with the tenant."""
+    scope: BudgetScope
+    on_reached: Literal["refuse", "notify"]
+    """Whether work that does not fit is refused, or done and told of."""
+    limit_credits: int
+    """Whole credits."""
+    used_credits: int
+    """Burned in this period, since the budget was made."""
+    held_credits: int
+    """Held by work that is not done yet."""
+    left_credits: int
+    """Limit − used − held; below 0 where it was made smaller."""
+    expected_end_at_7_days: str | None
+    """When used and held reach the limit, if as much is burned a day as in the last 7 UTC days,
+    today included, or since the budget was made if that is less; now where nothing is left.
+    null: nothing was burned in them, or the budget begins anew by then.
+    """
+    expected_end_at_28_days: str | None
+    """When used and held reach the limit, if as much is burned a day as in the last 28 UTC days,
+    today included, or since the budget was made if that is less; now where nothing is left.
+    null: nothing was burned in them, or the budget begins anew by then.
+    """
+    resets_at: str | None
+    """When the next period begins; null: never."""
+    standing: Literal["near", "reached"]
+    """`reached`: nothing is left of it. `near`: at least 80 % is used or held."""
+
+
+class NearBudgetsValue(TypedDict):
+    reached: int
+    """How many budgets have nothing left."""
+    near: int
+    """How many others are used or held by at least 80 %."""
+    items: list[NearBudget]
+    """Those, the most used first, at most 20."""
+
+
 class NotFoundProblem(TypedDict):
     """There is no such route. RFC 9457; what to do: /docs/problems/not_found."""
 
@@ -5260,10 +5668,19 @@ class OpenPaymentList(TypedDict):
     """The entries of this page of the list."""
 
 
+class OpenPaymentReleaseRequest(TypedDict):
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    reason: str
+    """Why the payment is given up; kept in the log."""
+
+
 class Operation(TypedDict):
     operation_id: str
     """ID of the operation, `op_…`."""
-    operation: Literal["extract", "to_markdown"]
+    operation: Literal["extract", "to_markdown", "classify", "split"]
     """What was done, by its name in the interface."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
@@ -5284,7 +5701,8 @@ class Operation(TypedDict):
     ]
     """`partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it
     succeeded, was billed, and a person has to look at the result; once the person has decided,
-    it is `succeeded`.
+    it is `succeeded` or `partial`. If nobody decides in time, or the document is erased, it is
+    what it was before, and its result is gone.
     """
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
@@ -5642,6 +6060,23 @@ class ParentBudgetValue(TypedDict):
     """Whole credits."""
 
 
+class ParkedTenant(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    position: str
+    """Of the event that could not be applied."""
+    event_id: str
+    """The event that could not be applied."""
+    reason: str
+    """Why, for people and for the auditor."""
+    waiting_since: str | None
+    """When that event was recorded."""
+    parked_at: str
+    """When the read model began to leave the tenant’s events."""
+    retrying: bool
+    """The tenant’s rows are being made anew."""
+
+
 class Payment(TypedDict):
     """Money that came, or went back: then its amounts and credits are negative. A `correction` is a
     fact of a sale that became known after its month was closed. A fee that became known after
@@ -5723,6 +6158,24 @@ class PaymentNotFoundProblem(TypedDict):
     status: Literal[404]
     """Status of the HTTP answer."""
     code: Literal["payment_not_found"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
+class PaymentNotReleasableProblem(TypedDict):
+    """The payment cannot be released. RFC 9457; what to do: /docs/problems/payment_not_releasable.
+    """
+
+    type: Literal["/docs/problems/payment_not_releasable"]
+    """The page of the problem, at this service."""
+    title: Literal["The payment cannot be released"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Status of the HTTP answer."""
+    code: Literal["payment_not_releasable"]
     """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
@@ -6092,6 +6545,10 @@ class QuoteResponse(TypedDict):
     """How thoroughly a document is read: `fast`, `standard` or `robust`."""
     billing_type: str
     """`byok` when the model was called with the caller's own key, else `full_service`."""
+    completion_window: Literal["24h"] | None
+    """When the work has to be done: `24h` where it may wait, which has a rate of its own in the
+    price tables; null or left out: at once.
+    """
     pages: int
     """How many pages."""
     free_pages_applied: int
@@ -6162,6 +6619,15 @@ class ReadBy(TypedDict):
     """Read by both, independently, with the same result."""
 
 
+class ReadModelPausedResponse(TypedDict):
+    name: str
+    """A name for people."""
+    is_paused: bool
+    """An operator keeps it where it is."""
+    changed: bool
+    """False if it was so before."""
+
+
 class ReadModelState(TypedDict):
     name: str
     """Name of the read model."""
@@ -6173,6 +6639,16 @@ class ReadModelState(TypedDict):
     """Position of the last event in it, as text; null before the first."""
     lag_events: int | None
     """How many events it is behind the log; null when there are more than are counted."""
+    waiting_since: str | None
+    """When the oldest event was recorded that is not applied; null: none waits."""
+    lag_seconds: float
+    """Age of the oldest event that is not applied; 0: none."""
+    still_seconds: float
+    """For how long the position has not moved while events wait; 0: none waits."""
+    is_paused: bool
+    """An operator keeps it where it is."""
+    parked: list[ParkedTenant]
+    """Tenants whose events it leaves, from one that it could not apply on."""
     reason: str | None
     """Why it, or its next version, stopped; null if neither did."""
     next: ReadModelStateNext | None
@@ -6486,6 +6962,19 @@ class RefundResponse(TypedDict):
     """RFC 3339 UTC with milliseconds."""
 
 
+class ReleasedPayment(TypedDict):
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    kind: Literal["sale", "refund", "reversal"]
+    """Its kind."""
+    reason: str
+    """Why, for people and for the auditor."""
+
+
 class ReopenMonthRequest(TypedDict):
     reason: str
     """Stays in the log for ever: put no names of people into it."""
@@ -6573,6 +7062,18 @@ class ResolvedDeploymentRollout(TypedDict):
     """`all_at_once`, or `canary`: a share first."""
     percent: int
     """Share of the work that the deployment gets."""
+
+
+class RetryReadModelRequest(TypedDict):
+    tenant_id: NotRequired[str]
+    """Only this tenant; all that are parked by default."""
+
+
+class RetryReadModelResponse(TypedDict):
+    name: str
+    """A name for people."""
+    retrying: int
+    """Parked tenants whose rows are made anew, in the background."""
 
 
 class ReversalExceedsRefundProblem(TypedDict):
@@ -6679,15 +7180,21 @@ class Review(TypedDict):
     result: dict[str, Any] | None
     """The last decision, or else the result as read; null once it is no longer kept."""
     citations: list[Citation]
-    """Where the values that were read are in the document."""
+    """Where the values of `result` are in the document; a value that a person gave has `by:
+    "person"`.
+    """
     warnings: list[Warning]
     """What the caller should know, although the work was done."""
+    checks: list[CheckOutcome]
+    """What came of the rules of the config, for the result that was read."""
     validation_errors: list[OutputValidationError]
     """What does not fit the schema; null if everything fits."""
     decision: ReviewDecision | None
     """The last decision; in an open or rejected review, the earlier one."""
     rejection: ReviewRejection | None
     """null: it is not rejected."""
+    history: list[ReviewMove]
+    """What people did to it, the first one first; of more than 50 the last."""
 
 
 class ReviewLease(TypedDict):
@@ -6854,8 +7361,20 @@ class ReviewItem(TypedDict):
     """When its document was erased; null while it is not."""
     pages: int
     """How many pages."""
-    reasons: list[Literal["below", "missing_required", "rules", "sample"]]
+    reasons: list[
+        Literal[
+            "below",
+            "missing_required",
+            "rules",
+            "sample",
+            "check_failed",
+            "lookup_doubtful",
+            "duplicate",
+        ]
+    ]
     """Why a person has to look at it: the conditions of the policy that apply."""
+    least_confidence: float | None
+    """0 to 1, of the least sure value in doubt; null: no doubt is about confidence."""
     decided_at: str | None
     """When it was decided or rejected."""
     decided_by: str | None
@@ -6909,6 +7428,23 @@ class ReviewList(TypedDict):
     """Send it as `cursor` to get the next page; null on the last one."""
 
 
+class ReviewMove(TypedDict):
+    kind: Literal["decided", "rejected", "reopened"]
+    """Its kind."""
+    generation: int
+    """Starts at 1; opening the review again makes the next."""
+    at: str
+    """RFC 3339 UTC with milliseconds."""
+    by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+    counts: ReviewCounts | None
+    """null: it is no decision."""
+    reason: ReviewRejectionReason | None
+    """null: it is no rejection."""
+
+
 class ReviewNeededMessage(TypedDict):
     type: Literal["review.needed"]
     """Type of event."""
@@ -6933,7 +7469,17 @@ class ReviewNeededMessageData(TypedDict):
     """Names and values by which a customer sorts its costs; left out if there are none."""
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
-    reasons: list[Literal["below", "missing_required", "rules", "sample"]]
+    reasons: list[
+        Literal[
+            "below",
+            "missing_required",
+            "rules",
+            "sample",
+            "check_failed",
+            "lookup_doubtful",
+            "duplicate",
+        ]
+    ]
     """Why a person has to look at it: the conditions of the policy that apply."""
 
 
@@ -6958,9 +7504,10 @@ class ReviewPolicy(TypedDict):
     """When a person has to look at the result. It replaces the whole policy of the config. `below`:
     0 to 1, a value has less confidence, or was left out because of it. `missing_required`: a
     required value is missing; the rest is kept for the review. `rules`: items do not add up to
-    their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that a
-    person looks at in any case. The answer is then an operation (202) with the status
-    `needs_review`, billed like any other.
+    their total, or two readings of a value differ, a check of the config failed, a look-up is
+    doubtful, or it told a duplicate. `sample`: 0 to 1, the share of files that a person looks at
+    in any case. The answer is then an operation (202) with the status `needs_review`, billed
+    like any other.
     """
 
     below: NotRequired[float]
@@ -6976,7 +7523,15 @@ class ReviewPolicy(TypedDict):
 
 
 class ReviewReason(TypedDict):
-    code: Literal["below", "missing_required", "rules", "sample"]
+    code: Literal[
+        "below",
+        "missing_required",
+        "rules",
+        "sample",
+        "check_failed",
+        "lookup_doubtful",
+        "duplicate",
+    ]
     """The code that programs use for it."""
     path: str
     """JSON Pointer into `result`; empty: all of it."""
@@ -7067,6 +7622,151 @@ class RotatedWebhookSecret(TypedDict):
     """Until then each message is signed with both secrets."""
 
 
+class Run(TypedDict):
+    run_id: str
+    """ID of the work on a document, or of the training job."""
+    kind: str
+    """`extract`, `to_markdown`, `classify`, `split` or `training`."""
+    status: str
+    """Its state."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    project_id: str
+    """Project that the work is counted for; default `default`."""
+    task_id: str
+    """Task that the work is counted for; default `default`."""
+    key_id: str
+    """ID of the API key, `key_…`."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
+    operation_id: str | None
+    """null for work whose caller waited, and for training jobs."""
+    review_id: str | None
+    """ID of a review: of the operation whose result a person has to look at."""
+    document_id: str | None
+    """null for training jobs."""
+    file_name: str | None
+    """Name of the file as it was sent; null if it had none."""
+    mime_type: str | None
+    """Type of the file, detected from its bytes; null if it could not be detected."""
+    config_id: str | None
+    """Saved config that completed the request."""
+    config_version: int | None
+    """Version of the saved config that was used; null if none was."""
+    mode: str | None
+    """How thoroughly the document was read."""
+    model: str | None
+    """null before work began, and for training jobs."""
+    pages: int | None
+    """Pages that are billed; null for training jobs."""
+    credits_used: int | None
+    """null until it is billed; it is billed only if it succeeds."""
+    problem_code: str | None
+    """Code of the problem that it ended with; null if there was none."""
+    requested_at: str
+    """RFC 3339 UTC with milliseconds."""
+    finished_at: str | None
+    """null while it waits or runs."""
+    duration_ms: int | None
+    """Time from the request to its answer, in milliseconds."""
+    kept_until: str | None
+    """Until when its result is kept; null: there is none, or it is gone."""
+    request: dict[str, Any] | None
+    """The request, without keys and passwords; kept as long as the result."""
+    result: dict[str, Any] | None
+    """The answer of the synchronous call; null if there is none or it is gone."""
+    error: RunError | None
+    """The problem that the synchronous call would have answered."""
+    cost: RunCost | None
+    """null until it is billed; it is billed only if it succeeds."""
+
+
+class RunError(TypedDict):
+    code: str
+    """The code that programs use for it."""
+    status: int
+    """Its state."""
+    title: str
+    """The problem in a few words; the same for each with this code."""
+    detail: str
+    """A sentence for people; null if there is nothing to say."""
+
+
+class RunCost(TypedDict):
+    credits_used: int
+    """Whole credits."""
+    pages: int
+    """How many pages."""
+    balance_remaining: int | None
+    """Credits of the tenant after it; null for keys that are not billed."""
+
+
+class RunItem(TypedDict):
+    run_id: str
+    """ID of the work on a document, or of the training job."""
+    kind: str
+    """`extract`, `to_markdown`, `classify`, `split` or `training`."""
+    status: str
+    """Its state."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    project_id: str
+    """Project that the work is counted for; default `default`."""
+    task_id: str
+    """Task that the work is counted for; default `default`."""
+    key_id: str
+    """ID of the API key, `key_…`."""
+    tags: dict[str, str]
+    """Its tags; `{}`: it has none."""
+    operation_id: str | None
+    """null for work whose caller waited, and for training jobs."""
+    review_id: str | None
+    """ID of a review: of the operation whose result a person has to look at."""
+    document_id: str | None
+    """null for training jobs."""
+    file_name: str | None
+    """Name of the file as it was sent; null if it had none."""
+    mime_type: str | None
+    """Type of the file, detected from its bytes; null if it could not be detected."""
+    config_id: str | None
+    """Saved config that completed the request."""
+    config_version: int | None
+    """Version of the saved config that was used; null if none was."""
+    mode: str | None
+    """How thoroughly the document was read."""
+    model: str | None
+    """null before work began, and for training jobs."""
+    pages: int | None
+    """Pages that are billed; null for training jobs."""
+    credits_used: int | None
+    """null until it is billed; it is billed only if it succeeds."""
+    problem_code: str | None
+    """Code of the problem that it ended with; null if there was none."""
+    requested_at: str
+    """RFC 3339 UTC with milliseconds."""
+    finished_at: str | None
+    """null while it waits or runs."""
+    duration_ms: int | None
+    """Time from the request to its answer, in milliseconds."""
+    kept_until: str | None
+    """Until when its result is kept; null: there is none, or it is gone."""
+
+
+class RunList(TypedDict):
+    items: list[RunItem]
+    """The entries of this page of the list."""
+    total: int
+    """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
+    limit: int
+    """Most entries in a page of the list. A CSV has all of them."""
+    offset: int
+    """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
 class RunNotFoundProblem(TypedDict):
     """There is no such run. RFC 9457; what to do: /docs/problems/run_not_found."""
 
@@ -7152,6 +7852,13 @@ class SealItem(TypedDict):
 class SealList(TypedDict):
     items: list[SealItem]
     """The seals, newest first."""
+
+
+class SealRequest(TypedDict):
+    retain_days: NotRequired[int | None]
+    """Days for which the seal is also locked in the object store, where nobody can change it; null:
+    it is in the log alone.
+    """
 
 
 class ServiceState(TypedDict):
@@ -7307,6 +8014,32 @@ class ShuttingDownProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
 
 
+class SortingFailedProblem(TypedDict):
+    """The document could not be sorted. RFC 9457; what to do: /docs/problems/sorting_failed."""
+
+    type: Literal["/docs/problems/sorting_failed"]
+    """The page of the problem, at this service."""
+    title: Literal["The document could not be sorted"]
+    """The problem in a few words."""
+    status: Literal[500]
+    """Status of the HTTP answer."""
+    code: Literal["sorting_failed"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
+class SortingReason(TypedDict):
+    text: str
+    """Words of the page, or a sentence on it."""
+    page: int
+    """Starts at 1."""
+    bbox: list[float] | None
+    """Points, from the top left."""
+
+
 class SourceUnavailableProblem(TypedDict):
     """The document could not be fetched. RFC 9457; what to do: /docs/problems/source_unavailable.
     """
@@ -7325,6 +8058,96 @@ class SourceUnavailableProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
     source_status: NotRequired[int | None]
     """The HTTP status of the host of `source_url`; null if it did not answer, or not completely."""
+
+
+class SplitForm(TypedDict):
+    file: NotRequired[File]
+    """The document; or send `source_url`."""
+    classes: NotRequired[str]
+    """JSON of a list of `DocumentClass`. At most 1,000; left out, parts have no class."""
+    review: NotRequired[str]
+    """JSON of `{"below"?, "sample"?}`: when a person has to look at the parts. `below`: 0 to 1, a
+    part has less confidence. `sample`: 0 to 1, the share of files that a person looks at in any
+    case. The answer is then an operation (202) with the status `needs_review`, billed like any
+    other, and `then` waits for the decision.
+    """
+    then: NotRequired[str]
+    """JSON of `{"<class>": "<config_id>"}`: the parts of these classes become a batch with a
+    document a part, extracted by the saved config of the class and billed like any other batch.
+    """
+    source_url: NotRequired[str]
+    """Instead of a file: an `https` URL at a public host from which the document is fetched, if the
+    installation allows it. The size limit is that of files; redirects are not followed.
+    """
+    pages: NotRequired[str]
+    """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
+    100 ranges; a range may end beyond the last page, but not begin there.
+    """
+    password: NotRequired[str]
+    """Password of an encrypted PDF. It is never stored or logged."""
+    tenant_id: NotRequired[str]
+    """For service and admin keys; default: their own."""
+    project_id: NotRequired[str]
+    """Project that the work is counted for; default `default`."""
+    task_id: NotRequired[str]
+    """Task that the work is counted for; default `default`."""
+    tags: NotRequired[str]
+    """JSON of an object. Names and values by which you sort your costs, such as `{"team":
+    "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the
+    first one a letter; a value has up to 200 characters. They stay in the log permanently, as
+    project and task do: use IDs, not names of people.
+    """
+
+
+class SplitResult(TypedDict):
+    documents: list[SplitResultDocuments]
+    """The documents to count, each by the URI of an upload."""
+    batch_id: str | None
+    """The batch that its parts are; null: none goes to a config."""
+    meta: SplitResultMeta
+    """Facts about the work besides its result."""
+
+
+SplitResultDocuments = TypedDict(
+    "SplitResultDocuments",
+    {
+        "pages": "list[int]",
+        "class": "str | None",
+        "confidence": "float",
+        "reasons": "list[SortingReason]",
+        "batch_index": "int | None",
+    },
+)
+
+
+class SplitResultMeta(TypedDict):
+    """Facts about the work besides its result."""
+
+    split_id: str
+    """ID of the split, `spl_…`."""
+    document_id: str
+    """ID of the document, `doc_…`."""
+    file_name: str | None
+    """Name of the file as it was sent; null if it had none."""
+    mime_type: str
+    """Type of the file, detected from its bytes; null if it could not be detected."""
+    page_count: int
+    """How many pages the document has."""
+    pages: list[PageSummary]
+    """How many pages."""
+    model: str
+    """`<provider>/<model>` that did the work; `local/…` for the built-in engine."""
+    duration_ms: int
+    """Time from the request to its answer, in milliseconds."""
+    warnings: list[Warning]
+    """What the caller should know, although the work was done."""
+    cost: Cost
+    free_pages: int
+    """Pages that the plan's monthly allowance covers."""
+    origins: NotRequired[dict[str, Literal["read", "confirmed", "corrected"]]]
+    """Once a person has decided: the origin of each leaf of `result`, by its JSON Pointer.
+    `confirmed`: it was in doubt and was kept.
+    """
 
 
 class StatementMonth(TypedDict):
@@ -7476,6 +8299,145 @@ class SubsidyTotals(TypedDict):
     """US dollars as exact decimal text."""
 
 
+class Table(TypedDict):
+    table_id: str
+    """ID of the table of master data."""
+    version: int
+    """Starts at 1; another content or name makes the next."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    name: str | None
+    """A name for people."""
+    columns: list[str]
+    """Names of the columns, in their order."""
+    rows: int
+    """Number of rows, without the names of the columns."""
+    bytes: int
+    """Bytes of this version as it is kept."""
+    sha256: str
+    """Digest of the names and rows as lines of JSON: versions of one content have one digest."""
+    created_at: str
+    """When the first version was published."""
+    published_at: str
+    """When this version was published."""
+    published_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+
+
+class TableBeyondLimitsProblem(TypedDict):
+    """The table is larger than a table may be. RFC 9457; what to do:
+    /docs/problems/table_beyond_limits.
+    """
+
+    type: Literal["/docs/problems/table_beyond_limits"]
+    """The page of the problem, at this service."""
+    title: Literal["The table is larger than a table may be"]
+    """The problem in a few words."""
+    status: Literal[422]
+    """Status of the HTTP answer."""
+    code: Literal["table_beyond_limits"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+    limit: NotRequired[str]
+    """What there is too much of: `rows`, `columns`, `cell_characters`, `row_characters`, `bytes` or
+    `tables`.
+    """
+    max: NotRequired[int]
+    """The most that there may be."""
+
+
+class TableForm(TypedDict):
+    file: File
+    """The file."""
+    tenant_id: NotRequired[str]
+    """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
+    table_id: NotRequired[str | Literal[""]]
+    """ID of the table that gets a new version; left out: a new table."""
+    name: NotRequired[str | Literal[""]]
+    """Left out: the name of the file; a new version keeps the name that the table has."""
+
+
+class TableList(TypedDict):
+    items: list[Table]
+    """The entries of this page of the list."""
+    total: int
+    """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
+    limit: int
+    """Most entries in a page of the list. A CSV has all of them."""
+    offset: int
+    """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class TableNotFoundProblem(TypedDict):
+    """There is no such table. RFC 9457; what to do: /docs/problems/table_not_found."""
+
+    type: Literal["/docs/problems/table_not_found"]
+    """The page of the problem, at this service."""
+    title: Literal["There is no such table"]
+    """The problem in a few words."""
+    status: Literal[404]
+    """Status of the HTTP answer."""
+    code: Literal["table_not_found"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
+class TableRows(TypedDict):
+    page: int
+    """Where it begins; starts at 1."""
+    bbox: list[float] | None
+    """Points, from the top left."""
+    title: str | None
+    """The last heading above it on its page."""
+    header_rows: int
+    """How many of its first rows are headers."""
+    rows: list[list[str]]
+    """The texts of its cells; one that spans several rows or columns stands in each of them."""
+
+
+class TableWithRows(TypedDict):
+    table_id: str
+    """ID of the table of master data."""
+    version: int
+    """Starts at 1; another content or name makes the next."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    name: str | None
+    """A name for people."""
+    columns: list[str]
+    """Names of the columns, in their order."""
+    rows: int
+    """Number of rows, without the names of the columns."""
+    bytes: int
+    """Bytes of this version as it is kept."""
+    sha256: str
+    """Digest of the names and rows as lines of JSON: versions of one content have one digest."""
+    created_at: str
+    """When the first version was published."""
+    published_at: str
+    """When this version was published."""
+    published_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+    items: list[list[str]]
+    """Rows of this version, each with a text for every column."""
+    next_cursor: str | None
+    """Send it as `cursor` for the next rows; null: these are the last."""
+
+
 class TaskCost(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
@@ -7588,6 +8550,7 @@ class TenantInfoResponse(TypedDict):
     """Whole days for which the available credits last, if as many are used a day as in the last 28
     UTC days, today included; null: none were used in them.
     """
+    budgets: NearBudgets
     plan: Literal["free", "paid", "enterprise"]
     """The tenant's plan: it decides the free pages and what may be trained."""
     as_of: str
@@ -7856,8 +8819,12 @@ class ToMarkdownForm(TypedDict):
     """`blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the
     markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON
     Schema for an extraction of the fields that the document itself names, in the member of this
-    name.
+    name. `chunks`: parts for retrieval, as `chunks` says. `codes`: QR codes, barcodes and the
+    lines for machines of passports and cards, with what payment codes say. `tables`: each table
+    as rows of texts; with `Accept: text/csv` or XLSX an operation’s result is these tables.
     """
+    chunks: NotRequired[str]
+    """JSON of a `ChunkWish`. How `include=chunks` divides the document. Default: by heading."""
     table_format: NotRequired[Literal["markdown", "html"]]
     """`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.
     """
@@ -7938,12 +8905,20 @@ class ToMarkdownRequest(TypedDict):
     """
     password: NotRequired[str]
     """Password of an encrypted PDF. It is never stored or logged."""
-    include: NotRequired[list[Literal["blocks", "page_markdown", "proposed_schema"]] | str]
+    include: NotRequired[
+        list[
+            Literal["blocks", "page_markdown", "proposed_schema", "chunks", "codes", "tables"]
+        ] | str
+    ]
     """`blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the
     markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON
     Schema for an extraction of the fields that the document itself names, in the member of this
-    name.
+    name. `chunks`: parts for retrieval, as `chunks` says. `codes`: QR codes, barcodes and the
+    lines for machines of passports and cards, with what payment codes say. `tables`: each table
+    as rows of texts; with `Accept: text/csv` or XLSX an operation’s result is these tables.
     """
+    chunks: NotRequired[ChunkWish]
+    """How `include=chunks` divides the document. Default: by heading."""
     table_format: NotRequired[Literal["markdown", "html"]]
     """`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.
     """
@@ -8029,6 +9004,7 @@ class TopUp(TypedDict):
     """When the payer agreed."""
     former_payers: list[str]
     """Customers that paid before: their top-ups of this month count as well."""
+    last_attempt: TopUpAttempt
     balance_credits: int
     """Whole credits."""
     as_of: str
@@ -8039,6 +9015,46 @@ class TopUp(TypedDict):
     """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
     person who signed in was erased with the tenant.
     """
+
+
+class TopUpAttemptValue(TypedDict):
+    outcome: Literal["charged", "declined", "limit", "needs_a_person"]
+    """`charged`: credits were bought. `declined`: the card was declined, or the bank wants the
+    payer. `limit`: the maximum of the month has no room. `needs_a_person`: it would be refused
+    again as it is.
+    """
+    provider: str | None
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str | None
+    """The payment; null: none was made."""
+    reason: str | None
+    """Code of the provider, as `insufficient_funds`, or of what refused it before, as
+    `price_not_chargeable`; null: there is none.
+    """
+    attempted_at: str
+    """RFC 3339 UTC with milliseconds."""
+    next_attempt_at: str | None
+    """When it is tried again by itself; null: not before somebody changes something."""
+
+
+class TopUpAttemptRequest(TypedDict):
+    outcome: Literal["charged", "declined", "limit", "needs_a_person"]
+    """`charged`: credits were bought. `declined`: the card was declined, or the bank wants the
+    payer. `limit`: the maximum of the month has no room. `needs_a_person`: it would be refused
+    again as it is.
+    """
+    provider: NotRequired[str | None]
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: NotRequired[str | None]
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    reason: NotRequired[str | None]
+    """Code of the provider, as `insufficient_funds`, or of what refused it before, as
+    `price_not_chargeable`; null: there is none.
+    """
+    attempted_at: str
+    """When it was tried, by the clock of the provider."""
+    next_attempt_at: NotRequired[str | None]
+    """When it is tried again by itself; null: not before somebody changes something."""
 
 
 class TopUpRequest(TypedDict):
@@ -8506,12 +9522,16 @@ class UploadQuotaExceededProblem(TypedDict):
 
 
 class UpsertRateRequest(TypedDict):
-    operation: Literal["extract", "to_markdown"]
+    operation: Literal["extract", "to_markdown", "classify", "split"]
     """What was done, by its name in the interface."""
     extraction_mode: Literal["fast", "standard", "balanced", "robust", "default"]
     """How thoroughly a document is read: `fast`, `standard` or `robust`."""
     billing_type: Literal["full_service", "byok"]
     """`byok` when the model was called with the caller's own key, else `full_service`."""
+    completion_window: NotRequired[Literal["24h"] | None]
+    """When the work has to be done: `24h` where it may wait, which has a rate of its own in the
+    price tables; null or left out: at once.
+    """
     credits_per_page: int
     """Credits that one page costs."""
 
@@ -8581,6 +9601,10 @@ class UsageItem(TypedDict):
     """How thoroughly a document is read: `fast`, `standard` or `robust`."""
     billing_type: str | None
     """`byok` when the model was called with the caller's own key, else `full_service`."""
+    completion_window: str | None
+    """When the work has to be done: `24h` where it may wait, which has a rate of its own in the
+    price tables; null or left out: at once.
+    """
     pages: int
     """How many pages."""
     free_pages: int
@@ -8734,12 +9758,15 @@ class Warning(TypedDict):
     """`no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say
     which letters they draw; `page_failed`; `not_computed`: cells of a workbook have formulas
     without values; `deadline_reached`: time ran out, so `pages` were not read, or `paths` not
-    searched; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model
-    was not shown `pages`, because nothing pointed to them; `low_confidence`; `inexact_number`:
-    digits that a number cannot hold were left out; `not_grounded`; `merged`: parts of a long
-    document gave `value` more than once; `contradicted`: another part gave `value`;
-    `readings_differ`: the embedded engine read `value`, but the answer has a model’s other
-    value; `own_key_not_used`. More may be added.
+    searched; `pages_not_answered`: a model gave nothing for `pages`; `codes_not_read`: no codes
+    were looked for on `pages`; `pages_not_shown`: a model was not shown `pages`, because nothing
+    pointed to them; `low_confidence`; `inexact_number`: digits that a number cannot hold were
+    left out; `balance_off`: a balance of an account is not what its rows come to;
+    `not_grounded`; `merged`: parts of a long document gave `value` more than once;
+    `contradicted`: another part gave `value`; `readings_differ`: the embedded engine read
+    `value`, but the answer has a model’s other value, or the page says `value`, but the invoice
+    that lies in the file as data says the answer; `own_key_not_used`; `nothing_found`: no field
+    has a value, and why; `other_type`: the file is not what its name says. More may be added.
     """
     message: str
     """A sentence for people."""
@@ -8942,6 +9969,23 @@ class WebhookDeliveryList(TypedDict):
     """Send it as `cursor` to get the next page; null on the last one."""
 
 
+class WebhookDisabledProblem(TypedDict):
+    """The webhook is disabled. RFC 9457; what to do: /docs/problems/webhook_disabled."""
+
+    type: Literal["/docs/problems/webhook_disabled"]
+    """The page of the problem, at this service."""
+    title: Literal["The webhook is disabled"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Status of the HTTP answer."""
+    code: Literal["webhook_disabled"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
 class WebhookList(TypedDict):
     items: list[Webhook]
     """The entries of this page of the list."""
@@ -8977,6 +10021,26 @@ class WebhookNotFoundProblem(TypedDict):
 class WebhookSecretRotateRequest(TypedDict):
     keep_old_seconds: NotRequired[int]
     """How long the old secret still signs too, in seconds."""
+
+
+class WebhookTestMessage(TypedDict):
+    type: Literal["webhook.test"]
+    """Type of event."""
+    version: Literal["1"]
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
+    timestamp: str
+    """When it happened; the same in repeats."""
+    tenant_id: str | None
+    """Tenant that it is about; null: the whole service."""
+    data: WebhookTestMessageData
+    """IDs and figures."""
+
+
+class WebhookTestMessageData(TypedDict):
+    """IDs and figures."""
+
+    webhook_id: str
+    """ID of the webhook, `wh_…`."""
 
 
 class WrongPasswordProblem(TypedDict):
@@ -9043,6 +10107,29 @@ CanonicalEnvelope = Union[
     CanonicalArtifactGet,
     CanonicalArtifactList,
 ]
+Checks = Union[
+    list[ChecksItem],
+]
+"""What has to be true of each result, in the Common Expression Language: names are those of the
+members of the schema, `result` is all of it, and there are `sum`, `near`, `between`, `in_order`,
+`days`, `is_iban`, `is_bic` and `is_vat_id`. Outcomes are in `meta.checks`.
+"""
+Lookups = Union[
+    list[LookupsItem],
+]
+"""Values of each result that are looked up in tables (`POST /v1/tables`): the same text but for
+case, accents and punctuation, or else the one that is most like it, with a score of 0 to 1.
+`field` is a member such as `vendor` or `items[].article`, or a JSON Pointer with `*` for any
+place in a list. Below `min_score` (default 0.85) a value is in doubt. Outcomes are in
+`meta.checks`; the version of the table that counts is the latest when the work was accepted.
+"""
+NearBudgets = Union[
+    NearBudgetsValue,
+    None,
+]
+"""Budgets that are reached, or nearly so, in their periods now. null: the event log could not be
+read.
+"""
 ParentBudget = Union[
     ParentBudgetValue,
     None,
@@ -9065,6 +10152,11 @@ SessionResponse = Union[
     SessionResponse1,
     SessionResponse2,
 ]
+TopUpAttempt = Union[
+    TopUpAttemptValue,
+    None,
+]
+"""What became of the latest top-up that was due; null: none was told since a consent was given."""
 Problem = Union[
     AdminRequiredProblem,
     AmbiguousMinorUnitsProblem,
@@ -9092,6 +10184,7 @@ Problem = Union[
     FieldEncryptionNotConfiguredProblem,
     FileTooLargeProblem,
     FxRateNotFoundProblem,
+    FxRatesConflictProblem,
     GateNotPassedProblem,
     HTTPValidationError,
     HttpsRequiredProblem,
@@ -9104,6 +10197,7 @@ Problem = Union[
     JobNotFoundProblem,
     KeyNotFoundProblem,
     LastAdminKeyProblem,
+    LogNotSealedProblem,
     MalformedJsonProblem,
     MissingFileProblem,
     MissingSchemaProblem,
@@ -9117,6 +10211,7 @@ Problem = Union[
     OriginalGrantNotFoundProblem,
     OutputSchemaMismatchProblem,
     PaymentNotFoundProblem,
+    PaymentNotReleasableProblem,
     PlanRequiredProblem,
     PriceListVersionUnknownProblem,
     PriceMismatchProblem,
@@ -9137,8 +10232,11 @@ Problem = Union[
     SessionExpiredProblem,
     SetNotFoundProblem,
     ShuttingDownProblem,
+    SortingFailedProblem,
     SourceUnavailableProblem,
     StorageErrorProblem,
+    TableBeyondLimitsProblem,
+    TableNotFoundProblem,
     TenantMismatchProblem,
     TenantNotFoundProblem,
     TooManyBudgetsProblem,
@@ -9155,6 +10253,7 @@ Problem = Union[
     UnsupportedSchemaVersionProblem,
     UploadQuotaExceededProblem,
     VersionConflictProblem,
+    WebhookDisabledProblem,
     WebhookNotFoundProblem,
     WrongPasswordProblem,
 ]
@@ -9184,6 +10283,7 @@ WebhookMessage = Union[
     FreePagesUsedUpMessage,
     KeyCreatedMessage,
     KeyRevokedMessage,
+    WebhookTestMessage,
     ReconciliationDriftMessage,
     AuditFindingMessage,
 ]

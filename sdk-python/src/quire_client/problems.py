@@ -171,6 +171,12 @@ class FxRateNotFound(ProblemError, code="fx_rate_not_found"):
     problem: models.FxRateNotFoundProblem
 
 
+class FxRatesConflict(ProblemError, code="fx_rates_conflict"):
+    """Other rates are known. RFC 9457; what to do: /docs/problems/fx_rates_conflict."""
+
+    problem: models.FxRatesConflictProblem
+
+
 class GateNotPassed(ProblemError, code="gate_not_passed"):
     """The gate was not passed. RFC 9457; what to do: /docs/problems/gate_not_passed."""
 
@@ -246,6 +252,12 @@ class LastAdminKey(ProblemError, code="last_admin_key"):
     """This is the last admin key. RFC 9457; what to do: /docs/problems/last_admin_key."""
 
     problem: models.LastAdminKeyProblem
+
+
+class LogNotSealed(ProblemError, code="log_not_sealed"):
+    """The log cannot be sealed. RFC 9457; what to do: /docs/problems/log_not_sealed."""
+
+    problem: models.LogNotSealedProblem
 
 
 class MalformedJson(ProblemError, code="malformed_json"):
@@ -331,6 +343,13 @@ class PaymentNotFound(ProblemError, code="payment_not_found"):
     """There is no such payment. RFC 9457; what to do: /docs/problems/payment_not_found."""
 
     problem: models.PaymentNotFoundProblem
+
+
+class PaymentNotReleasable(ProblemError, code="payment_not_releasable"):
+    """The payment cannot be released. RFC 9457; what to do: /docs/problems/payment_not_releasable.
+    """
+
+    problem: models.PaymentNotReleasableProblem
 
 
 class PlanRequired(ProblemError, code="plan_required"):
@@ -460,6 +479,12 @@ class ShuttingDown(ProblemError, code="shutting_down"):
     problem: models.ShuttingDownProblem
 
 
+class SortingFailed(ProblemError, code="sorting_failed"):
+    """The document could not be sorted. RFC 9457; what to do: /docs/problems/sorting_failed."""
+
+    problem: models.SortingFailedProblem
+
+
 class SourceUnavailable(ProblemError, code="source_unavailable"):
     """The document could not be fetched. RFC 9457; what to do: /docs/problems/source_unavailable.
     """
@@ -471,6 +496,20 @@ class StorageError(ProblemError, code="storage_error"):
     """The object storage failed. RFC 9457; what to do: /docs/problems/storage_error."""
 
     problem: models.StorageErrorProblem
+
+
+class TableBeyondLimits(ProblemError, code="table_beyond_limits"):
+    """The table is larger than a table may be. RFC 9457; what to do:
+    /docs/problems/table_beyond_limits.
+    """
+
+    problem: models.TableBeyondLimitsProblem
+
+
+class TableNotFound(ProblemError, code="table_not_found"):
+    """There is no such table. RFC 9457; what to do: /docs/problems/table_not_found."""
+
+    problem: models.TableNotFoundProblem
 
 
 class TenantMismatch(ProblemError, code="tenant_mismatch"):
@@ -576,6 +615,12 @@ class VersionConflict(ProblemError, code="version_conflict"):
     """
 
     problem: models.VersionConflictProblem
+
+
+class WebhookDisabled(ProblemError, code="webhook_disabled"):
+    """The webhook is disabled. RFC 9457; what to do: /docs/problems/webhook_disabled."""
+
+    problem: models.WebhookDisabledProblem
 
 
 class WebhookNotFound(ProblemError, code="webhook_not_found"):

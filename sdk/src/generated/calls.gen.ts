@@ -26,6 +26,8 @@ import type {
   ChangeWebhookResponses,
   ChargeExamplesData,
   ChargeExamplesResponses,
+  ClassifyData,
+  ClassifyResponses,
   CloseMonthData,
   CloseMonthResponses,
   ComparePaymentsData,
@@ -148,12 +150,16 @@ import type {
   GetRetentionResponses,
   GetReviewData,
   GetReviewResponses,
+  GetRunData,
+  GetRunResponses,
   GetServiceStateData,
   GetServiceStateResponses,
   GetSessionData,
   GetSessionResponses,
   GetStatementData,
   GetStatementResponses,
+  GetTableData,
+  GetTableResponses,
   GetTaxReportData,
   GetTaxReportResponses,
   GetTenantInfoData,
@@ -172,6 +178,8 @@ import type {
   GetUsageStatsResponses,
   GetWebhookData,
   GetWebhookResponses,
+  ImportFxRatesData,
+  ImportFxRatesResponses,
   LeaseReviewData,
   LeaseReviewResponses,
   ListApiKeysData,
@@ -210,10 +218,14 @@ import type {
   ListProviderPricingResponses,
   ListReviewsData,
   ListReviewsResponses,
+  ListRunsData,
+  ListRunsResponses,
   ListSealsData,
   ListSealsResponses,
   ListStatementsData,
   ListStatementsResponses,
+  ListTablesData,
+  ListTablesResponses,
   ListTenantLedgerData,
   ListTenantLedgerResponses,
   ListTenantsData,
@@ -230,6 +242,8 @@ import type {
   LogLlmCostResponses,
   OcrToMarkdownData,
   OcrToMarkdownResponses,
+  PauseReadModelData,
+  PauseReadModelResponses,
   PresignUploadData,
   PresignUploadResponses,
   PublishConfigData,
@@ -238,18 +252,24 @@ import type {
   PublishCreditPricesResponses,
   PublishFxRatesData,
   PublishFxRatesResponses,
+  PublishTableData,
+  PublishTableResponses,
   RecordDisputeData,
   RecordDisputeResponses,
   RefundCreditsData,
   RefundCreditsResponses,
   RejectReviewData,
   RejectReviewResponses,
+  ReleaseOpenPaymentData,
+  ReleaseOpenPaymentResponses,
   ReleaseReviewData,
   ReleaseReviewResponses,
   RemoveBudgetData,
   RemoveBudgetResponses,
   RemoveEvaluationSetData,
   RemoveEvaluationSetResponses,
+  RemoveTableData,
+  RemoveTableResponses,
   RemoveUploadData,
   RemoveUploadResponses,
   RemoveWebhookData,
@@ -260,6 +280,10 @@ import type {
   ReopenReviewResponses,
   ResendWebhookDeliveryData,
   ResendWebhookDeliveryResponses,
+  ResumeReadModelData,
+  ResumeReadModelResponses,
+  RetryReadModelData,
+  RetryReadModelResponses,
   ReverseRefundData,
   ReverseRefundResponses,
   RevokeApiKeyData,
@@ -270,6 +294,8 @@ import type {
   RotateApiKeyResponses,
   RotateWebhookSecretData,
   RotateWebhookSecretResponses,
+  SealEventLogData,
+  SealEventLogResponses,
   SetBillingDetailsData,
   SetBillingDetailsResponses,
   SetBillingRateData,
@@ -284,8 +310,14 @@ import type {
   SetRetentionResponses,
   SetTopUpData,
   SetTopUpResponses,
+  SplitData,
+  SplitResponses,
   StartAuditData,
   StartAuditResponses,
+  TellTopUpData,
+  TellTopUpResponses,
+  TestWebhookData,
+  TestWebhookResponses,
   ToMarkdownData,
   ToMarkdownResponses,
   TransferCreditsData,
@@ -306,6 +338,7 @@ export const CALLS = {
   changeBudget: { method: 'PATCH', path: '/v1/billing/budgets/{tenant_id}/{budget_id}' },
   changeWebhook: { method: 'PUT', path: '/v1/webhooks/{webhook_id}' },
   chargeExamples: { method: 'POST', path: '/v1/billing/dspy-examples-charge' },
+  classify: { method: 'POST', path: '/v1/classify', isForm: true, isKeyed: true },
   closeMonth: { method: 'POST', path: '/v1/admin/books/months/{month}/close' },
   comparePayments: { method: 'POST', path: '/v1/admin/payments/compare', isForm: true },
   correctFxRates: { method: 'POST', path: '/v1/admin/fx-corrections' },
@@ -367,9 +400,11 @@ export const CALLS = {
   getReconciliation: { method: 'GET', path: '/v1/admin/reconciliation' },
   getRetention: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/retention' },
   getReview: { method: 'GET', path: '/v1/reviews/{review_id}' },
+  getRun: { method: 'GET', path: '/v1/runs/{run_id}' },
   getServiceState: { method: 'GET', path: '/v1/admin/service-state' },
   getSession: { method: 'GET', path: '/v1/session' },
   getStatement: { method: 'GET', path: '/v1/billing/statements/{tenant_id}/{month}' },
+  getTable: { method: 'GET', path: '/v1/tables/{table_id}' },
   getTaxReport: { method: 'GET', path: '/v1/admin/tax-report' },
   getTenantInfo: { method: 'GET', path: '/v1/billing/tenant-info/{tenant_id}' },
   getTopUp: { method: 'GET', path: '/v1/billing/top-up/{tenant_id}' },
@@ -379,6 +414,7 @@ export const CALLS = {
   getUsageOfTenant: { method: 'GET', path: '/v1/billing/usage-stats/{tenant_id}' },
   getUsageStats: { method: 'GET', path: '/v1/admin/usage-stats' },
   getWebhook: { method: 'GET', path: '/v1/webhooks/{webhook_id}' },
+  importFxRates: { method: 'POST', path: '/v1/admin/fx-rates/import', isForm: true },
   leaseReview: { method: 'POST', path: '/v1/reviews/{review_id}/lease' },
   listApiKeys: { method: 'GET', path: '/v1/api-keys/{tenant_id}' },
   listArtifacts: { method: 'GET', path: '/v1/inference/artifacts' },
@@ -398,8 +434,10 @@ export const CALLS = {
   listPayments: { method: 'GET', path: '/v1/admin/payments' },
   listProviderPricing: { method: 'GET', path: '/v1/admin/provider-pricing' },
   listReviews: { method: 'GET', path: '/v1/reviews' },
+  listRuns: { method: 'GET', path: '/v1/runs' },
   listSeals: { method: 'GET', path: '/v1/admin/seals' },
   listStatements: { method: 'GET', path: '/v1/billing/statements/{tenant_id}' },
+  listTables: { method: 'GET', path: '/v1/tables' },
   listTenantLedger: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/ledger' },
   listTenants: { method: 'GET', path: '/v1/admin/tenants' },
   listTrainingJobs: { method: 'GET', path: '/v1/training/jobs' },
@@ -408,26 +446,33 @@ export const CALLS = {
   listWebhooks: { method: 'GET', path: '/v1/webhooks' },
   logLlmCost: { method: 'POST', path: '/v1/internal/llm-cost', isKeyed: true },
   ocrToMarkdown: { method: 'POST', path: '/v1/ocr/to-markdown', isKeyed: true },
+  pauseReadModel: { method: 'POST', path: '/v1/admin/read-models/{name}/pause' },
   presignUpload: { method: 'POST', path: '/v1/uploads/presign', isKeyed: true },
   publishConfig: { method: 'POST', path: '/v1/configs' },
   publishCreditPrices: { method: 'POST', path: '/v1/admin/credit-prices' },
   publishFxRates: { method: 'POST', path: '/v1/admin/fx-rates' },
+  publishTable: { method: 'POST', path: '/v1/tables', isForm: true, isKeyed: true },
   recordDispute: { method: 'POST', path: '/v1/billing/disputes', isKeyed: true },
   refundCredits: { method: 'POST', path: '/v1/billing/refunds', isKeyed: true },
   rejectReview: { method: 'POST', path: '/v1/reviews/{review_id}/reject', isKeyed: true },
+  releaseOpenPayment: { method: 'POST', path: '/v1/admin/payments/open/release' },
   releaseReview: { method: 'DELETE', path: '/v1/reviews/{review_id}/lease' },
   removeBudget: { method: 'DELETE', path: '/v1/billing/budgets/{tenant_id}/{budget_id}' },
   removeEvaluationSet: { method: 'DELETE', path: '/v1/evaluations/sets/{set_id}' },
+  removeTable: { method: 'DELETE', path: '/v1/tables/{table_id}' },
   removeUpload: { method: 'DELETE', path: '/v1/uploads/{document_id}' },
   removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
   reopenMonth: { method: 'POST', path: '/v1/admin/books/months/{month}/reopen' },
   reopenReview: { method: 'POST', path: '/v1/reviews/{review_id}/reopen' },
   resendWebhookDelivery: { method: 'POST', path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend' },
+  resumeReadModel: { method: 'POST', path: '/v1/admin/read-models/{name}/resume' },
+  retryReadModel: { method: 'POST', path: '/v1/admin/read-models/{name}/retry' },
   reverseRefund: { method: 'POST', path: '/v1/billing/refunds/{refund_id}/reversal', isKeyed: true },
   revokeApiKey: { method: 'DELETE', path: '/v1/api-keys/{key}' },
   revokeConfig: { method: 'DELETE', path: '/v1/configs/{config_id}' },
   rotateApiKey: { method: 'POST', path: '/v1/api-keys/rotate' },
   rotateWebhookSecret: { method: 'POST', path: '/v1/webhooks/{webhook_id}/rotate-secret' },
+  sealEventLog: { method: 'POST', path: '/v1/admin/seals' },
   setBillingDetails: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/billing-details' },
   setBillingRate: { method: 'POST', path: '/v1/billing/rates' },
   setPlan: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/set-plan' },
@@ -435,7 +480,10 @@ export const CALLS = {
   setRateLimits: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   setRetention: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/retention' },
   setTopUp: { method: 'PUT', path: '/v1/billing/top-up/{tenant_id}' },
+  split: { method: 'POST', path: '/v1/split', isForm: true, isKeyed: true },
   startAudit: { method: 'POST', path: '/v1/admin/audits' },
+  tellTopUp: { method: 'POST', path: '/v1/billing/top-up/{tenant_id}/attempts' },
+  testWebhook: { method: 'POST', path: '/v1/webhooks/{webhook_id}/test' },
   toMarkdown: { method: 'POST', path: '/v1/to-markdown', isForm: true, isKeyed: true },
   transferCredits: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/transfer-credits', isKeyed: true },
 } as const satisfies Readonly<Record<string, Call>>;
@@ -527,6 +575,13 @@ export interface Api {
   chargeExamples(input: Input<ChargeExamplesData>, options?: CallOptions): Promise<Answer<ChargeExamplesResponses>>;
 
   /**
+   * What a document is.
+   *
+   * The class of a document, by its words and their places; no model is asked, and the same document always has the same answer. `class` is null if none fits.
+   */
+  classify(input: Input<ClassifyData>, options?: CallOptions): Promise<Answer<ClassifyResponses>>;
+
+  /**
    * Close a month.
    *
    * Months that are over (UTC) are closed in order. What comes afterwards is booked in the open month, whatever its time. A repeat answers the same. `busy`: the line is drawn and the figures are not known yet; send the request again.
@@ -599,7 +654,7 @@ export interface Api {
   /**
    * Publish a set of examples, or a new version of one.
    *
-   * Documents and their correct values, to measure configs and artifacts. A version is complete, not a patch; if nothing changes, no version is made. Documents are uploads; one that is erased or removed is taken out of every set. With `from_decisions` the set has the last 1,000 documents that people have decided: uploads that were extracted by their `file_uri`, as batches and `POST /v1/canonical` do.
+   * Documents and their correct values, to measure configs and artifacts. A version is complete, not a patch; if nothing changes, no version is made. Documents are uploads; one that is erased or removed is taken out of every set. With `from_decisions` the set has the last 1,000 documents that people have decided. A file that came with its request becomes an upload of the same `document_id`.
    */
   createEvaluationSet(input: Input<CreateEvaluationSetData>, options?: CallOptions): Promise<Answer<CreateEvaluationSetResponses>>;
 
@@ -879,7 +934,7 @@ export interface Api {
   /**
    * The progress and the outcome of an operation.
    *
-   * Results are kept for 24 hours, or for as many days as the operator sets. Meanwhile `result` is the answer of the synchronous call.
+   * Results are kept for 24 hours, or for as many days as the operator sets. Meanwhile `result` is the answer of the synchronous call. With `Accept: text/csv` or XLSX it is a table: a line for each document, a column for each value, and a sheet for each list of objects, whose lines name the document and their place in the list. A CSV is one of these tables. The tables of a conversion with `include=tables` are a sheet each.
    */
   getOperation(input: Input<GetOperationData>, options?: CallOptions): Promise<Answer<GetOperationResponses>>;
 
@@ -954,6 +1009,13 @@ export interface Api {
   getReview(input: Input<GetReviewData>, options?: CallOptions): Promise<Answer<GetReviewResponses>>;
 
   /**
+   * A run with its request and its result.
+   *
+   * The result is that of the day: `kept_until` says for how long. Another tenant’s run is 404, and so is one that does not exist. With `Accept: text/csv` or XLSX it is a table: a line for each document, a column for each value, and a sheet for each list of objects, whose lines name the document and their place in the list. A CSV is one of these tables.
+   */
+  getRun(input: Input<GetRunData>, options?: CallOptions): Promise<Answer<GetRunResponses>>;
+
+  /**
    * The state of the service: its parts, read models, slots and open work.
    *
    * Version, roles, slots held by tenants and rate-limit buckets that are not full are those of the process that answers. Parts, read models and open work are shared by all processes.
@@ -973,6 +1035,13 @@ export interface Api {
    * As JSON, CSV or PDF, by `Accept`. By date of booking: its closing balance is the next month’s opening one, always. Of a closed month the answer is the same each time, byte for byte; a later change of the billing details changes none that had a name. Its texts go with the tenant’s erasure.
    */
   getStatement(input: Input<GetStatementData>, options?: CallOptions): Promise<Answer<GetStatementResponses>>;
+
+  /**
+   * A table with its rows.
+   *
+   * Any version of a table that was not removed: `meta.checks` of a result name the version that a look-up used.
+   */
+  getTable(input: Input<GetTableData>, options?: CallOptions): Promise<Answer<GetTableResponses>>;
 
   /**
    * VAT, gross, net and fees by month, currency, tax rate and country.
@@ -1036,6 +1105,13 @@ export interface Api {
    * `failing_since` says since when nothing arrives; `disabled_reason` says why nothing is sent any more.
    */
   getWebhook(input: Input<GetWebhookData>, options?: CallOptions): Promise<Answer<GetWebhookResponses>>;
+
+  /**
+   * Import a file of the European Central Bank's reference rates.
+   *
+   * Does the same as `quire fx import`: the daily file, that of 90 days or the whole history, as XML, as CSV, or as a zip of a CSV. Known days are skipped, so a file can be imported again. Booked sales keep their rate; sales that had none get theirs.
+   */
+  importFxRates(input: Input<ImportFxRatesData>, options?: CallOptions): Promise<Answer<ImportFxRatesResponses>>;
 
   /**
    * Say that you look at a review.
@@ -1171,6 +1247,13 @@ export interface Api {
   listReviews(input: Input<ListReviewsData>, options?: CallOptions): Promise<Answer<ListReviewsResponses>>;
 
   /**
+   * A tenant's billed work on documents, and its training jobs, newest first.
+   *
+   * Work on documents is listed whether its caller waited or not; `GET /v1/runs/{run_id}` has the result of each. `from` and `to` are inclusive.
+   */
+  listRuns(input: Input<ListRunsData>, options?: CallOptions): Promise<Answer<ListRunsResponses>>;
+
+  /**
    * The seals of the log, newest first.
    *
    * `state` is the result of the last audit kept; `continues` says whether the seal names the one before it.
@@ -1183,6 +1266,13 @@ export interface Api {
    * From the month of its first event until the present one, newest first.
    */
   listStatements(input: Input<ListStatementsData>, options?: CallOptions): Promise<Answer<ListStatementsResponses>>;
+
+  /**
+   * The tables of a tenant, last published first.
+   *
+   * The latest version of each table that was not removed, without its rows.
+   */
+  listTables(input: Input<ListTablesData>, options?: CallOptions): Promise<Answer<ListTablesResponses>>;
 
   /**
    * A tenant's postings of all kinds, newest first.
@@ -1241,6 +1331,13 @@ export interface Api {
   ocrToMarkdown(input: Input<OcrToMarkdownData>, options?: CallOptions): Promise<Answer<OcrToMarkdownResponses>>;
 
   /**
+   * Pause a read model.
+   *
+   * It stays where it is, through restarts, until it is resumed; the others go on. Its answers grow older meanwhile.
+   */
+  pauseReadModel(input: Input<PauseReadModelData>, options?: CallOptions): Promise<Answer<PauseReadModelResponses>>;
+
+  /**
    * A URL to upload a file to, and the reference to name it by.
    *
    * Send the bytes with `PUT` to `upload_url` within the hour, then name the file by its `file_uri` or `document_id`. A file that is not used within a day is removed.
@@ -1269,6 +1366,13 @@ export interface Api {
   publishFxRates(input: Input<PublishFxRatesData>, options?: CallOptions): Promise<Answer<PublishFxRatesResponses>>;
 
   /**
+   * Publish a table of master data, or a new version of one.
+   *
+   * A CSV file or an XLSX workbook (its first sheet) such as a list of vendors, in which `lookups` of saved configs find values. The first row has the names of the columns; cells are texts as they are shown, and no formula is computed from them. A version is complete; the same content and name again make none. At most 100,000 rows, 100 columns, 1,000 characters a cell, 4,000 a row, 20 MiB; a tenant has at most 100 tables and 256 MiB of all versions together.
+   */
+  publishTable(input: Input<PublishTableData>, options?: CallOptions): Promise<Answer<PublishTableResponses>>;
+
+  /**
    * Record a dispute of a sale, or news of one.
    *
    * `opened` takes back the credits that are there, never more than the money is for and never below 0, and the money in any case. `won` gives all of that back, `lost` ends it. The fee is a cost of its own and may be told later. Provider and transaction identify the dispute: a retry, or older news, answers `credited: false`, and what contradicts is 422 with `members`.
@@ -1290,6 +1394,13 @@ export interface Api {
   rejectReview(input: Input<RejectReviewData>, options?: CallOptions): Promise<Answer<RejectReviewResponses>>;
 
   /**
+   * Give up a payment that is claimed and was never booked.
+   *
+   * Does the same as `quire payments release`: the name of the payment is free again, with the reason in the log, and whoever sends it later is a new payment. Nothing that moved credits can be released.
+   */
+  releaseOpenPayment(input: Input<ReleaseOpenPaymentData>, options?: CallOptions): Promise<Answer<ReleaseOpenPaymentResponses>>;
+
+  /**
    * Say that you no longer look at a review.
    *
    * The next person then need not wait. If somebody else has the lease, or nobody has it, nothing happens.
@@ -1309,6 +1420,13 @@ export interface Api {
    * This is final and also removes the correct values of its documents. The documents and the figures of its runs stay.
    */
   removeEvaluationSet(input: Input<RemoveEvaluationSetData>, options?: CallOptions): Promise<Answer<RemoveEvaluationSetResponses>>;
+
+  /**
+   * Remove a table with the rows of all its versions.
+   *
+   * This is final. Look-ups of saved configs in it find nothing from then on, and are doubtful.
+   */
+  removeTable(input: Input<RemoveTableData>, options?: CallOptions): Promise<Answer<RemoveTableResponses>>;
 
   /**
    * Remove the file of an upload.
@@ -1334,7 +1452,7 @@ export interface Api {
   /**
    * Doubt a decision or a rejection: the review is open again.
    *
-   * The operation is `needs_review` again, and the decision is the result to look at. An open review does not change, and `expires_at` stays the same.
+   * The operation is `needs_review` again, and the decision is the result to look at. An open review does not change, and `expires_at` stays the same. The decision about a split whose parts are a batch by it stays: 409 `review_decided`.
    */
   reopenReview(input: Input<ReopenReviewData>, options?: CallOptions): Promise<Answer<ReopenReviewResponses>>;
 
@@ -1344,6 +1462,20 @@ export interface Api {
    * The message keeps its ID, whatever its outcome was, and is tried for three more days. It is sent after messages that already wait.
    */
   resendWebhookDelivery(input: Input<ResendWebhookDeliveryData>, options?: CallOptions): Promise<Answer<ResendWebhookDeliveryResponses>>;
+
+  /**
+   * Let a paused read model go on.
+   *
+   * It applies the events since its position, a second or so from now.
+   */
+  resumeReadModel(input: Input<ResumeReadModelData>, options?: CallOptions): Promise<Answer<ResumeReadModelResponses>>;
+
+  /**
+   * Try parked tenants of a read model again.
+   *
+   * A process with the role `projector` makes the rows of each anew from the log, beside those in use; other tenants are not held up. `GET /v1/admin/service-state` shows who is parked still, and why.
+   */
+  retryReadModel(input: Input<RetryReadModelData>, options?: CallOptions): Promise<Answer<RetryReadModelResponses>>;
 
   /**
    * Undo all or part of a refund.
@@ -1379,6 +1511,13 @@ export interface Api {
    * Both secrets sign until `old_secret_until`, so that a receiver can switch without missing a message. A second rotation within that time drops the oldest secret.
    */
   rotateWebhookSecret(input: Input<RotateWebhookSecretData>, options?: CallOptions): Promise<Answer<RotateWebhookSecretResponses>>;
+
+  /**
+   * Seal the log as it is now.
+   *
+   * Does the same as `quire seal`: the seal covers every event before it, so that a cut or rewritten log is seen by later audits. Each request makes a seal. The time it takes grows with the events since the last one.
+   */
+  sealEventLog(input: Input<SealEventLogData>, options?: CallOptions): Promise<Answer<SealEventLogResponses>>;
 
   /**
    * Replace the billing details of a tenant.
@@ -1430,11 +1569,32 @@ export interface Api {
   setTopUp(input: Input<SetTopUpData>, options?: CallOptions): Promise<Answer<SetTopUpResponses>>;
 
   /**
+   * Where the documents of a stack begin.
+   *
+   * Parts a file of several documents, such as a stack that was scanned at once, by what adjacent pages say and how they look: page numbers, letterheads, titles, words in common, paper. No model is asked. With `then` the parts become a batch; with `review` a person decides about those that are in doubt first.
+   */
+  split(input: Input<SplitData>, options?: CallOptions): Promise<Answer<SplitResponses>>;
+
+  /**
    * Begin an audit of the event log and the read models.
    *
    * Does the same as `quire audit`, in a separate thread; each process runs one at a time. Poll `GET /v1/admin/audits/{audit_id}` until `status` is no longer `running`.
    */
   startAudit(input: Input<StartAuditData>, options?: CallOptions): Promise<Answer<StartAuditResponses>>;
+
+  /**
+   * Tell what became of a top-up that was due.
+   *
+   * `quire payments serve` tells it. An attempt that is older than the latest, or is told again, changes nothing. A payment that was charged is in the books already.
+   */
+  tellTopUp(input: Input<TellTopUpData>, options?: CallOptions): Promise<Answer<TellTopUpResponses>>;
+
+  /**
+   * Send a test message to a webhook.
+   *
+   * The message `webhook.test` is sent to this webhook alone, signed as all others are, and listed with its deliveries. It waits for no other message, and is tried again like them.
+   */
+  testWebhook(input: Input<TestWebhookData>, options?: CallOptions): Promise<Answer<TestWebhookResponses>>;
 
   /**
    * A document as markdown and plain text.
@@ -1469,6 +1629,8 @@ export const LISTS = [
   'listOperations',
   'listPayments',
   'listReviews',
+  'listRuns',
+  'listTables',
   'listTenantLedger',
   'listTenants',
   'listTrainingJobs',
@@ -1526,6 +1688,12 @@ export interface Lists {
 
   /** Each entry of `api.listReviews`, page by page. */
   listReviews(input: Input<ListReviewsData>, options?: CallOptions): AsyncGenerator<Entry<ListReviewsResponses>, void, undefined>;
+
+  /** Each entry of `api.listRuns`, page by page. */
+  listRuns(input: Input<ListRunsData>, options?: CallOptions): AsyncGenerator<Entry<ListRunsResponses>, void, undefined>;
+
+  /** Each entry of `api.listTables`, page by page. */
+  listTables(input: Input<ListTablesData>, options?: CallOptions): AsyncGenerator<Entry<ListTablesResponses>, void, undefined>;
 
   /** Each entry of `api.listTenantLedger`, page by page. */
   listTenantLedger(input: Input<ListTenantLedgerData>, options?: CallOptions): AsyncGenerator<Entry<ListTenantLedgerResponses>, void, undefined>;

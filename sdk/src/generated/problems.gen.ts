@@ -27,6 +27,7 @@ import type {
   FieldEncryptionNotConfiguredProblem,
   FileTooLargeProblem,
   FxRateNotFoundProblem,
+  FxRatesConflictProblem,
   GateNotPassedProblem,
   HttpValidationError,
   HttpsRequiredProblem,
@@ -39,6 +40,7 @@ import type {
   JobNotFoundProblem,
   KeyNotFoundProblem,
   LastAdminKeyProblem,
+  LogNotSealedProblem,
   MalformedJsonProblem,
   MissingFileProblem,
   MissingSchemaProblem,
@@ -52,6 +54,7 @@ import type {
   OriginalGrantNotFoundProblem,
   OutputSchemaMismatchProblem,
   PaymentNotFoundProblem,
+  PaymentNotReleasableProblem,
   PlanRequiredProblem,
   PriceListVersionUnknownProblem,
   PriceMismatchProblem,
@@ -72,8 +75,11 @@ import type {
   SessionExpiredProblem,
   SetNotFoundProblem,
   ShuttingDownProblem,
+  SortingFailedProblem,
   SourceUnavailableProblem,
   StorageErrorProblem,
+  TableBeyondLimitsProblem,
+  TableNotFoundProblem,
   TenantMismatchProblem,
   TenantNotFoundProblem,
   TooManyBudgetsProblem,
@@ -90,6 +96,7 @@ import type {
   UnsupportedSchemaVersionProblem,
   UploadQuotaExceededProblem,
   VersionConflictProblem,
+  WebhookDisabledProblem,
   WebhookNotFoundProblem,
   WrongPasswordProblem,
 } from './types.gen.ts';
@@ -122,6 +129,7 @@ export type Problem =
   | FieldEncryptionNotConfiguredProblem
   | FileTooLargeProblem
   | FxRateNotFoundProblem
+  | FxRatesConflictProblem
   | GateNotPassedProblem
   | HttpValidationError
   | HttpsRequiredProblem
@@ -134,6 +142,7 @@ export type Problem =
   | JobNotFoundProblem
   | KeyNotFoundProblem
   | LastAdminKeyProblem
+  | LogNotSealedProblem
   | MalformedJsonProblem
   | MissingFileProblem
   | MissingSchemaProblem
@@ -147,6 +156,7 @@ export type Problem =
   | OriginalGrantNotFoundProblem
   | OutputSchemaMismatchProblem
   | PaymentNotFoundProblem
+  | PaymentNotReleasableProblem
   | PlanRequiredProblem
   | PriceListVersionUnknownProblem
   | PriceMismatchProblem
@@ -167,8 +177,11 @@ export type Problem =
   | SessionExpiredProblem
   | SetNotFoundProblem
   | ShuttingDownProblem
+  | SortingFailedProblem
   | SourceUnavailableProblem
   | StorageErrorProblem
+  | TableBeyondLimitsProblem
+  | TableNotFoundProblem
   | TenantMismatchProblem
   | TenantNotFoundProblem
   | TooManyBudgetsProblem
@@ -185,5 +198,6 @@ export type Problem =
   | UnsupportedSchemaVersionProblem
   | UploadQuotaExceededProblem
   | VersionConflictProblem
+  | WebhookDisabledProblem
   | WebhookNotFoundProblem
   | WrongPasswordProblem;

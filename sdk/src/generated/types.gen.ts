@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:8080' | (string & {});
 };
 
-export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsReversedWebhookRequest | ReceiveCreditsSentWebhookRequest | ReceiveCreditsReceivedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveBudgetAlertWebhookRequest | ReceiveBudgetReachedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
+export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsReversedWebhookRequest | ReceiveCreditsSentWebhookRequest | ReceiveCreditsReceivedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveBudgetAlertWebhookRequest | ReceiveBudgetReachedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveWebhookTestWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
 
 export type AcceptedEvaluationRun = {
     /**
@@ -1350,6 +1350,7 @@ export type BalanceResponse = {
      * Whole days for which the available credits last, if as many are used a day as in the last 28 UTC days, today included; null: none were used in them.
      */
     days_left_at_28_days: number | null;
+    budgets: NearBudgets;
     /**
      * The tenant's plan: it decides the free pages and what may be trained.
      */
@@ -1415,6 +1416,14 @@ export type Batch = {
     tags: {
         [key: string]: string;
     };
+    /**
+     * When the work has to be done: `24h` where it may wait, which has a rate of its own in the price tables; null or left out: at once.
+     */
+    completion_window: '24h' | null;
+    /**
+     * The split whose parts its documents are; null where each is an upload of its own.
+     */
+    split_operation_id: string | null;
     /**
      * After this time no further document is begun.
      */
@@ -1700,6 +1709,10 @@ export type BatchRequest = {
         [key: string]: string;
     };
     /**
+     * The documents may wait so long: they cost the rate for work that may, if there is one.
+     */
+    completion_window?: '24h';
+    /**
      * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
@@ -1914,7 +1927,7 @@ export type BillingRateItem = {
     /**
      * What was done, by its name in the interface.
      */
-    operation: 'extract' | 'to_markdown';
+    operation: 'extract' | 'to_markdown' | 'classify' | 'split';
     /**
      * How thoroughly a document is read: `fast`, `standard` or `robust`.
      */
@@ -1923,6 +1936,10 @@ export type BillingRateItem = {
      * `byok` when the model was called with the caller's own key, else `full_service`.
      */
     billing_type: 'full_service' | 'byok';
+    /**
+     * When the work has to be done: `24h` where it may wait, which has a rate of its own in the price tables; null or left out: at once.
+     */
+    completion_window: '24h' | null;
     /**
      * Whole credits.
      */
@@ -2789,6 +2806,14 @@ export type CancelledBatch = {
         [key: string]: string;
     };
     /**
+     * When the work has to be done: `24h` where it may wait, which has a rate of its own in the price tables; null or left out: at once.
+     */
+    completion_window: '24h' | null;
+    /**
+     * The split whose parts its documents are; null where each is an upload of its own.
+     */
+    split_operation_id: string | null;
+    /**
      * After this time no further document is begun.
      */
     expires_at: string;
@@ -2817,7 +2842,7 @@ export type CancelledOperation = {
     /**
      * What was done, by its name in the interface.
      */
-    operation: 'extract' | 'to_markdown';
+    operation: 'extract' | 'to_markdown' | 'classify' | 'split';
     /**
      * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
      */
@@ -2835,7 +2860,7 @@ export type CancelledOperation = {
      */
     document_id: string;
     /**
-     * `partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, and a person has to look at the result; once the person has decided, it is `succeeded`.
+     * `partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, and a person has to look at the result; once the person has decided, it is `succeeded` or `partial`. If nobody decides in time, or the document is erased, it is what it was before, and its result is gone.
      */
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
     /**
@@ -3211,9 +3236,13 @@ export type CanonicalInferenceToMarkdown = {
          */
         password?: string;
         /**
-         * `blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that the document itself names, in the member of this name.
+         * `blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that the document itself names, in the member of this name. `chunks`: parts for retrieval, as `chunks` says. `codes`: QR codes, barcodes and the lines for machines of passports and cards, with what payment codes say. `tables`: each table as rows of texts; with `Accept: text/csv` or XLSX an operation’s result is these tables.
          */
-        include?: Array<'blocks' | 'page_markdown' | 'proposed_schema'> | string;
+        include?: Array<'blocks' | 'page_markdown' | 'proposed_schema' | 'chunks' | 'codes' | 'tables'> | string;
+        /**
+         * How `include=chunks` divides the document. Default: by heading.
+         */
+        chunks?: ChunkWish;
         /**
          * `html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.
          */
@@ -3476,6 +3505,95 @@ export type ChargeRequiredProblem = {
     required_credits?: number;
 };
 
+export type CheckOutcome = {
+    /**
+     * Name of the check; of a look-up the JSON Pointer to the value.
+     */
+    name: string;
+    /**
+     * null: it cannot be judged, because a value that it names is missing.
+     */
+    passed: boolean | null;
+    /**
+     * That of the config if it has not passed; else why it could not be judged.
+     */
+    message?: string;
+    /**
+     * Of a look-up: what it found.
+     */
+    lookup?: LookupOutcome;
+};
+
+/**
+ * What has to be true of each result, in the Common Expression Language: names are those of the members of the schema, `result` is all of it, and there are `sum`, `near`, `between`, `in_order`, `days`, `is_iban`, `is_bic` and `is_vat_id`. Outcomes are in `meta.checks`.
+ */
+export type Checks = Array<{
+    /**
+     * A name for people.
+     */
+    name: string;
+    /**
+     * A condition in CEL over the members of the result.
+     */
+    expression: string;
+    /**
+     * A sentence for people.
+     */
+    message?: string;
+}>;
+
+export type Chunk = {
+    /**
+     * Follows from text and headings: the same document has the same IDs in every run.
+     */
+    id: string;
+    /**
+     * Markdown. Rows of a table are below its header, in each chunk that has some of them.
+     */
+    text: string;
+    /**
+     * The headings above its text, the outermost first.
+     */
+    heading_path: Array<string>;
+    /**
+     * Start at 1.
+     */
+    pages: Array<number>;
+    /**
+     * Where the text stands; empty for formats without geometry.
+     */
+    boxes: Array<{
+        /**
+         * Number of the page, from 1.
+         */
+        page: number;
+        /**
+         * Points, from the top left.
+         */
+        bbox: [
+            number,
+            number,
+            number,
+            number
+        ] | null;
+    }>;
+};
+
+export type ChunkWish = {
+    /**
+     * Where a chunk begins: at each heading, at each page, or where the one before is full. A section or page that is longer than `max_characters` is divided.
+     */
+    by?: 'heading' | 'page' | 'size';
+    /**
+     * Of the text of a chunk. Default: 2,000; by page, no limit. A row of a table is never divided.
+     */
+    max_characters?: number;
+    /**
+     * Characters that a chunk repeats of the one before where that was full; at most half of its size.
+     */
+    overlap?: number;
+};
+
 export type Citation = {
     /**
      * JSON Pointer into `result`.
@@ -3507,9 +3625,122 @@ export type Citation = {
      */
     grounding?: 'exact' | 'normalised' | 'derived' | 'none';
     /**
-     * How the value was found. More may be added; left out in results of earlier releases. `labels`: A label names it: before a colon, in the cell beside it, to its left or above it. `mentions`: Words right before or behind it name it, in a short text or a sentence. `boxes`: A ticked box says it. `head`: It stands in the head of the document. `letter`: It is a part of a letter: the recipient, or the signature. `ranges`: It is an end of a range, of dates or numbers. `form`: Its form alone shows what it is, such as that of an IBAN or a DOI. `contacts`: It says how to reach the person at the head of a CV, or who that is. `passages`: It is the paragraph that its own heading opens. `stamps`: It is the date of a stamp. `sums`: It is one of the totals, which are chosen together so that they add up. `clauses`: A sentence of a contract says it. `parties`: It is a party of the trade: the seller or the buyer. `addresses`: It is a part of an address. `concepts`: A label that is known for this concept names it, in one of nine languages. `mail`: The header of a message says it. `byline`: It stands below the title of a paper: authors and institutions. `reader`: The scorer, which weighs all that stands on the pages, liked it best. `examples`: Examples taught where it stands. `tables`: It is a cell of a table. `records`: It is a member of a record: blocks of lines that have the same labels. `entries`: It is a part of a dated entry, such as those of a CV. `lines`: It stands in a column of lines below a header. `listed`: It is an entry of a list below or behind its label. `numbered`: It is a part of a numbered paragraph. `programme`: It is a part of lines of one form: times or prices beside texts. `called`: It stands in a line that the list's own word begins, with a letter or a number. `statements`: It is an amount of a financial statement. `references`: It is a part of a work that a paper cites. `model`: A model told it. `person`: A person decided it in a review.
+     * How the value was found. More may be added; left out in results of earlier releases. `labels`: A label names it: before a colon, in the cell beside it, to its left or above it. `mentions`: Words right before or behind it name it, in a short text or a sentence. `boxes`: A ticked box says it. `head`: It stands in the head of the document. `letter`: It is a part of a letter: the recipient, or the signature. `ranges`: It is an end of a range, of dates or numbers. `form`: Its form alone shows what it is, such as that of an IBAN or a DOI. `contacts`: It says how to reach the person at the head of a CV, or who that is. `passages`: It is the paragraph that its own heading opens. `stamps`: It is the date of a stamp. `sums`: It is one of the totals, which are chosen together so that they add up. `clauses`: A sentence of a contract says it. `parties`: It is a party of the trade: the seller or the buyer. `addresses`: It is a part of an address. `concepts`: A label that is known for this concept names it, in one of nine languages. `mail`: The header of a message says it. `codes`: A code on the page says it: a payment code, or the lines for machines of a passport or card. `embedded_xml`: The invoice that lies in the PDF as data (Factur-X, ZUGFeRD, XRechnung) says it. `byline`: It stands below the title of a paper: authors and institutions. `reader`: The scorer, which weighs all that stands on the pages, liked it best. `examples`: Examples taught where it stands. `tables`: It is a cell of a table. `records`: It is a member of a record: blocks of lines that have the same labels. `entries`: It is a part of a dated entry, such as those of a CV. `lines`: It stands in a column of lines below a header. `listed`: It is an entry of a list below or behind its label. `numbered`: It is a part of a numbered paragraph. `programme`: It is a part of lines of one form: times or prices beside texts. `called`: It stands in a line that the list's own word begins, with a letter or a number. `statements`: It is an amount of a financial statement. `references`: It is a part of a work that a paper cites. `model`: A model told it. `person`: A person decided it in a review.
      */
-    by?: 'labels' | 'mentions' | 'boxes' | 'head' | 'letter' | 'ranges' | 'form' | 'contacts' | 'passages' | 'stamps' | 'sums' | 'clauses' | 'parties' | 'addresses' | 'concepts' | 'mail' | 'byline' | 'reader' | 'examples' | 'tables' | 'records' | 'entries' | 'lines' | 'listed' | 'numbered' | 'programme' | 'called' | 'statements' | 'references' | 'model' | 'person';
+    by?: 'labels' | 'mentions' | 'boxes' | 'head' | 'letter' | 'ranges' | 'form' | 'contacts' | 'passages' | 'stamps' | 'sums' | 'clauses' | 'parties' | 'addresses' | 'concepts' | 'mail' | 'codes' | 'embedded_xml' | 'byline' | 'reader' | 'examples' | 'tables' | 'records' | 'entries' | 'lines' | 'listed' | 'numbered' | 'programme' | 'called' | 'statements' | 'references' | 'model' | 'person';
+};
+
+export type ClassificationResult = {
+    /**
+     * null: no class fits.
+     */
+    class: string | null;
+    /**
+     * 0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s value it is not calibrated: it says how exactly and how uniquely the value appears on the pages.
+     */
+    confidence: number;
+    /**
+     * The classes that anything speaks for, the best first; the first 20.
+     */
+    ranked: Array<{
+        /**
+         * Its name, as it was given.
+         */
+        class: string;
+        /**
+         * 0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s value it is not calibrated: it says how exactly and how uniquely the value appears on the pages.
+         */
+        confidence: number;
+    }>;
+    /**
+     * The words of the document that speak for the class.
+     */
+    reasons: Array<SortingReason>;
+    /**
+     * Facts about the work besides its result.
+     */
+    meta: {
+        /**
+         * ID of the classification, `cls_…`.
+         */
+        classification_id: string;
+        /**
+         * ID of the document, `doc_…`.
+         */
+        document_id: string;
+        /**
+         * Name of the file as it was sent; null if it had none.
+         */
+        file_name: string | null;
+        /**
+         * Type of the file, detected from its bytes; null if it could not be detected.
+         */
+        mime_type: string;
+        /**
+         * How many pages the document has.
+         */
+        page_count: number;
+        /**
+         * How many pages.
+         */
+        pages: Array<PageSummary>;
+        /**
+         * `<provider>/<model>` that did the work; `local/…` for the built-in engine.
+         */
+        model: string;
+        /**
+         * Time from the request to its answer, in milliseconds.
+         */
+        duration_ms: number;
+        /**
+         * What the caller should know, although the work was done.
+         */
+        warnings: Array<Warning>;
+        cost: Cost;
+        /**
+         * Pages that the plan's monthly allowance covers.
+         */
+        free_pages: number;
+    };
+};
+
+export type ClassifyForm = unknown & {
+    /**
+     * The document; or send `source_url`.
+     */
+    file?: Blob | File;
+    /**
+     * JSON of a list of `DocumentClass`. From 1 to 1,000. A document is told by the names of classes and of the kinds of documents that they name, in nine languages, by their descriptions, by the fields of their configs and by their examples.
+     */
+    classes: string;
+    /**
+     * Instead of a file: an `https` URL at a public host from which the document is fetched, if the installation allows it. The size limit is that of files; redirects are not followed.
+     */
+    source_url?: string;
+    /**
+     * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
+     */
+    pages?: string;
+    /**
+     * Password of an encrypted PDF. It is never stored or logged.
+     */
+    password?: string;
+    /**
+     * For service and admin keys; default: their own.
+     */
+    tenant_id?: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id?: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id?: string;
+    /**
+     * JSON of an object. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: string;
 };
 
 export type ClosedMonth = {
@@ -3687,6 +3918,40 @@ export type ClosedMonth = {
     } | null;
 };
 
+export type Code = {
+    /**
+     * `mrz`: the lines for machines of a passport or card.
+     */
+    format: 'qr_code' | 'micro_qr_code' | 'data_matrix' | 'pdf417' | 'aztec' | 'ean_8' | 'ean_13' | 'upc_a' | 'upc_e' | 'code_128' | 'mrz';
+    /**
+     * As it is in the code, control characters included.
+     */
+    text: string;
+    /**
+     * Starts at 1.
+     */
+    page: number;
+    /**
+     * Points, from the top left.
+     */
+    bbox: [
+        number,
+        number,
+        number,
+        number
+    ] | null;
+    /**
+     * Its parts by `kind`, where the check digits agree: `epc_payment` (GiroCode), `swiss_qr_bill`, `mrz`, `vcard`, `url`. More kinds may be added.
+     */
+    parsed?: {
+        /**
+         * Its kind.
+         */
+        kind: string;
+        [key: string]: unknown;
+    };
+};
+
 export type ComparePaymentsForm = {
     /**
      * The file.
@@ -3832,6 +4097,53 @@ export type ConfigResponse = {
         sample?: number;
     } | null;
     /**
+     * What has to be true of each result: conditions over its members.
+     */
+    checks: Array<{
+        /**
+         * A name for people.
+         */
+        name: string;
+        /**
+         * A condition in CEL over the members of the result.
+         */
+        expression: string;
+        /**
+         * A sentence for people.
+         */
+        message?: string;
+    }> | null;
+    /**
+     * Values of each result that are looked up in tables.
+     */
+    lookups: Array<{
+        /**
+         * A member such as `vendor` or `items[].article`, or a JSON Pointer with `*` for any place in a list.
+         */
+        field: string;
+        /**
+         * ID of the table of master data.
+         */
+        table_id: string;
+        /**
+         * Name of a column of the table.
+         */
+        column: string;
+        /**
+         * 0 to 1: a match with a lower score is in doubt; default 0.85.
+         */
+        min_score?: number;
+    }> | null;
+    /**
+     * How the config tells earlier documents that are the same; null: not at all.
+     */
+    duplicates: {
+        /**
+         * JSON Pointers; empty: files alone are compared.
+         */
+        values: Array<string>;
+    } | null;
+    /**
      * Its tags; `{}`: it has none.
      */
     tags: {
@@ -3896,6 +4208,18 @@ export type ConfigUpsertRequest = {
      * When a person has to look at the result; see `ReviewPolicy`.
      */
     review?: ReviewPolicy | null;
+    /**
+     * What has to be true of each result: conditions over its members.
+     */
+    checks?: Checks | null;
+    /**
+     * Values of each result that are looked up in tables.
+     */
+    lookups?: Lookups | null;
+    /**
+     * How the config tells earlier documents that are the same; null: not at all.
+     */
+    duplicates?: DuplicatesRule | null;
     /**
      * Tags of all work that does not name others; those of a request win by name, then those of its config. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
      */
@@ -4200,7 +4524,7 @@ export type CreatedEvaluationSet = {
      */
     document_ids: Array<string>;
     /**
-     * Number of decided documents that cannot be examples, because their files came with requests. 0 without `from_decisions`.
+     * Number of decided documents that cannot be examples, because their files are no longer kept, or because there are more than 1,000. 0 without `from_decisions`.
      */
     left_out: number;
 };
@@ -5292,6 +5616,35 @@ export type DspyExamplesChargeResponse = {
     created_at: string;
 };
 
+export type Duplicate = {
+    /**
+     * `file`: the same pages of the same file. `values`: the values that its config names are the same.
+     */
+    by: 'file' | 'values';
+    /**
+     * ID of the document, `doc_…`.
+     */
+    document_id: string;
+    /**
+     * ID of the extraction, `ext_…`.
+     */
+    extraction_id: string;
+    /**
+     * When it was read.
+     */
+    sighted_at: string;
+};
+
+/**
+ * Earlier documents of the tenant that are the same are in `meta.duplicates`: the same pages of one file, and those with the same `values`, named by JSON Pointers, such as the number and the party of an invoice. Only letters and digits are compared; a missing value tells nothing.
+ */
+export type DuplicatesRule = {
+    /**
+     * JSON Pointers to members of the result, outside lists; left out: files alone are compared.
+     */
+    values?: Array<string>;
+};
+
 export type EffectiveRateLimit = {
     /**
      * Requests a second that refill the bucket.
@@ -5964,7 +6317,7 @@ export type EvaluationSetRequest = {
      */
     task_id?: string;
     /**
-     * Instead of `examples`: use what people decided in reviews of uploads; `{}`: in all of them.
+     * Instead of `examples`: use what people decided in reviews; `{}`: in all of them.
      */
     from_decisions?: EvaluationSetDecisions | null;
     /**
@@ -6089,7 +6442,7 @@ export type ExtractForm = unknown & {
      */
     require_grounding?: boolean;
     /**
-     * JSON of a `ReviewPolicy`. When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a value has less confidence, or was left out because of it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that a person looks at in any case. The answer is then an operation (202) with the status `needs_review`, billed like any other.
+     * JSON of a `ReviewPolicy`. When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a value has less confidence, or was left out because of it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ, a check of the config failed, a look-up is doubtful, or it told a duplicate. `sample`: 0 to 1, the share of files that a person looks at in any case. The answer is then an operation (202) with the status `needs_review`, billed like any other.
      */
     review?: string;
     /**
@@ -6289,6 +6642,14 @@ export type ExtractionResult = {
          */
         read_by: ReadBy | null;
         /**
+         * What came of the rules of the config; left out if it has none.
+         */
+        checks?: Array<CheckOutcome>;
+        /**
+         * Earlier documents that are the same; left out if the config tells none.
+         */
+        duplicates?: Array<Duplicate>;
+        /**
          * Once a person has decided: the origin of each leaf of `result`, by its JSON Pointer. `confirmed`: it was in doubt and was kept.
          */
         origins?: {
@@ -6305,7 +6666,7 @@ export type FailureItem = {
     /**
      * The operation that was requested.
      */
-    operation: 'extract' | 'to_markdown';
+    operation: 'extract' | 'to_markdown' | 'classify' | 'split';
     /**
      * ID of the document, `doc_…`.
      */
@@ -6506,6 +6867,33 @@ export type FxCorrectionResponse = {
     }>;
 };
 
+export type FxImportReport = {
+    /**
+     * Days of the file.
+     */
+    days: number;
+    /**
+     * Days that were not known.
+     */
+    added: number;
+    /**
+     * Days that were known with the same rates.
+     */
+    unchanged: number;
+    /**
+     * Days that were known with other rates.
+     */
+    superseded: number;
+    /**
+     * First day of the file.
+     */
+    first: string | null;
+    /**
+     * Last day of the file.
+     */
+    last: string | null;
+};
+
 /**
  * There is no such exchange rate. RFC 9457; what to do: /docs/problems/fx_rate_not_found.
  */
@@ -6561,6 +6949,36 @@ export type FxRateResponse = {
      * Who published the rate.
      */
     source: string;
+};
+
+/**
+ * Other rates are known. RFC 9457; what to do: /docs/problems/fx_rates_conflict.
+ */
+export type FxRatesConflictProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/fx_rates_conflict';
+    /**
+     * The problem in a few words.
+     */
+    title: 'Other rates are known';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'fx_rates_conflict';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
 };
 
 export type FxRatesResponse = {
@@ -6947,6 +7365,17 @@ export type IdempotencyKeyReusedProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type ImportFxRatesForm = {
+    /**
+     * The file.
+     */
+    file: Blob | File;
+    /**
+     * Publishes rates that differ from the known ones as corrections, instead of refusing the file.
+     */
+    supersede?: boolean;
 };
 
 /**
@@ -7401,6 +7830,10 @@ export type LedgerItem = {
      */
     billing_type: string | null;
     /**
+     * When the work has to be done: `24h` where it may wait, which has a rate of its own in the price tables; null or left out: at once.
+     */
+    completion_window: string | null;
+    /**
      * How many pages.
      */
     pages: number;
@@ -7807,6 +8240,95 @@ export type LlmCostTotals = {
 };
 
 /**
+ * The log cannot be sealed. RFC 9457; what to do: /docs/problems/log_not_sealed.
+ */
+export type LogNotSealedProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/log_not_sealed';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The log cannot be sealed';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'log_not_sealed';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type LookupOutcome = {
+    /**
+     * ID of the table of master data.
+     */
+    table_id: string;
+    /**
+     * The version that was looked in: the latest when the work was accepted; null: there was none.
+     */
+    table_version: number | null;
+    /**
+     * Name of a column of the table.
+     */
+    column: string;
+    /**
+     * 1: the same but for case, accents and punctuation; null: nothing is like it.
+     */
+    score: number | null;
+    /**
+     * Number of the best row, from 1.
+     */
+    row: number | null;
+    /**
+     * What that row has in the column.
+     */
+    match: string | null;
+    /**
+     * That row, by column.
+     */
+    values: {
+        [key: string]: string;
+    } | null;
+    /**
+     * How many rows have the same text in the column; the first of them is given.
+     */
+    equal_rows: number;
+};
+
+/**
+ * Values of each result that are looked up in tables (`POST /v1/tables`): the same text but for case, accents and punctuation, or else the one that is most like it, with a score of 0 to 1. `field` is a member such as `vendor` or `items[].article`, or a JSON Pointer with `*` for any place in a list. Below `min_score` (default 0.85) a value is in doubt. Outcomes are in `meta.checks`; the version of the table that counts is the latest when the work was accepted.
+ */
+export type Lookups = Array<{
+    /**
+     * A member such as `vendor` or `items[].article`, or a JSON Pointer with `*` for any place in a list.
+     */
+    field: string;
+    /**
+     * ID of the table of master data.
+     */
+    table_id: string;
+    /**
+     * Name of a column of the table.
+     */
+    column: string;
+    /**
+     * 0 to 1: a match with a lower score is in doubt; default 0.85.
+     */
+    min_score?: number;
+}>;
+
+/**
  * The body is not JSON. RFC 9457; what to do: /docs/problems/malformed_json.
  */
 export type MalformedJsonProblem = {
@@ -8095,6 +8617,18 @@ export type MarkdownResult = {
     proposed_schema?: {
         [key: string]: unknown;
     };
+    /**
+     * If `include` asks for it, page by page; at most 255 a page.
+     */
+    codes?: Array<Code>;
+    /**
+     * If `include` asks for it, in reading order.
+     */
+    chunks?: Array<Chunk>;
+    /**
+     * If `include` asks for it, in reading order.
+     */
+    tables?: Array<TableRows>;
     /**
      * Facts about the work besides its result.
      */
@@ -8513,6 +9047,72 @@ export type NamedPayment = {
     created_at: string;
 };
 
+export type NearBudget = {
+    /**
+     * ID of the budget.
+     */
+    budget_id: string;
+    /**
+     * null: it was erased with the tenant.
+     */
+    name: string | null;
+    scope: BudgetScope;
+    /**
+     * Whether work that does not fit is refused, or done and told of.
+     */
+    on_reached: 'refuse' | 'notify';
+    /**
+     * Whole credits.
+     */
+    limit_credits: number;
+    /**
+     * Burned in this period, since the budget was made.
+     */
+    used_credits: number;
+    /**
+     * Held by work that is not done yet.
+     */
+    held_credits: number;
+    /**
+     * Limit − used − held; below 0 where it was made smaller.
+     */
+    left_credits: number;
+    /**
+     * When used and held reach the limit, if as much is burned a day as in the last 7 UTC days, today included, or since the budget was made if that is less; now where nothing is left. null: nothing was burned in them, or the budget begins anew by then.
+     */
+    expected_end_at_7_days: string | null;
+    /**
+     * When used and held reach the limit, if as much is burned a day as in the last 28 UTC days, today included, or since the budget was made if that is less; now where nothing is left. null: nothing was burned in them, or the budget begins anew by then.
+     */
+    expected_end_at_28_days: string | null;
+    /**
+     * When the next period begins; null: never.
+     */
+    resets_at: string | null;
+    /**
+     * `reached`: nothing is left of it. `near`: at least 80 % is used or held.
+     */
+    standing: 'near' | 'reached';
+};
+
+/**
+ * Budgets that are reached, or nearly so, in their periods now. null: the event log could not be read.
+ */
+export type NearBudgets = {
+    /**
+     * How many budgets have nothing left.
+     */
+    reached: number;
+    /**
+     * How many others are used or held by at least 80 %.
+     */
+    near: number;
+    /**
+     * Those, the most used first, at most 20.
+     */
+    items: Array<NearBudget>;
+} | null;
+
 /**
  * There is no such route. RFC 9457; what to do: /docs/problems/not_found.
  */
@@ -8638,6 +9238,21 @@ export type OpenPaymentList = {
     items: Array<OpenPayment>;
 };
 
+export type OpenPaymentReleaseRequest = {
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Why the payment is given up; kept in the log.
+     */
+    reason: string;
+};
+
 export type Operation = {
     /**
      * ID of the operation, `op_…`.
@@ -8646,7 +9261,7 @@ export type Operation = {
     /**
      * What was done, by its name in the interface.
      */
-    operation: 'extract' | 'to_markdown';
+    operation: 'extract' | 'to_markdown' | 'classify' | 'split';
     /**
      * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
      */
@@ -8664,7 +9279,7 @@ export type Operation = {
      */
     document_id: string;
     /**
-     * `partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, and a person has to look at the result; once the person has decided, it is `succeeded`.
+     * `partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, and a person has to look at the result; once the person has decided, it is `succeeded` or `partial`. If nobody decides in time, or the document is erased, it is what it was before, and its result is gone.
      */
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
     /**
@@ -9270,6 +9885,37 @@ export type ParentBudget = {
     limit_credits: number;
 } | null;
 
+export type ParkedTenant = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Of the event that could not be applied.
+     */
+    position: string;
+    /**
+     * The event that could not be applied.
+     */
+    event_id: string;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+    /**
+     * When that event was recorded.
+     */
+    waiting_since: string | null;
+    /**
+     * When the read model began to leave the tenant’s events.
+     */
+    parked_at: string;
+    /**
+     * The tenant’s rows are being made anew.
+     */
+    retrying: boolean;
+};
+
 /**
  * Money that came, or went back: then its amounts and credits are negative. A `correction` is a fact of a sale that became known after its month was closed. A fee that became known after its dispute is a row of its own, of kind `dispute`.
  */
@@ -9419,6 +10065,36 @@ export type PaymentNotFoundProblem = {
      * The code that programs use for the problem.
      */
     code: 'payment_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+/**
+ * The payment cannot be released. RFC 9457; what to do: /docs/problems/payment_not_releasable.
+ */
+export type PaymentNotReleasableProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/payment_not_releasable';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The payment cannot be released';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'payment_not_releasable';
     /**
      * A sentence for people.
      */
@@ -10049,6 +10725,10 @@ export type QuoteResponse = {
      */
     billing_type: string;
     /**
+     * When the work has to be done: `24h` where it may wait, which has a rate of its own in the price tables; null or left out: at once.
+     */
+    completion_window: '24h' | null;
+    /**
      * How many pages.
      */
     pages: number;
@@ -10172,6 +10852,21 @@ export type ReadBy = {
     both: Array<string>;
 };
 
+export type ReadModelPausedResponse = {
+    /**
+     * A name for people.
+     */
+    name: string;
+    /**
+     * An operator keeps it where it is.
+     */
+    is_paused: boolean;
+    /**
+     * False if it was so before.
+     */
+    changed: boolean;
+};
+
 export type ReadModelState = {
     /**
      * Name of the read model.
@@ -10193,6 +10888,26 @@ export type ReadModelState = {
      * How many events it is behind the log; null when there are more than are counted.
      */
     lag_events: number | null;
+    /**
+     * When the oldest event was recorded that is not applied; null: none waits.
+     */
+    waiting_since: string | null;
+    /**
+     * Age of the oldest event that is not applied; 0: none.
+     */
+    lag_seconds: number;
+    /**
+     * For how long the position has not moved while events wait; 0: none waits.
+     */
+    still_seconds: number;
+    /**
+     * An operator keeps it where it is.
+     */
+    is_paused: boolean;
+    /**
+     * Tenants whose events it leaves, from one that it could not apply on.
+     */
+    parked: Array<ParkedTenant>;
     /**
      * Why it, or its next version, stopped; null if neither did.
      */
@@ -10730,6 +11445,29 @@ export type RefundResponse = {
     created_at: string;
 };
 
+export type ReleasedPayment = {
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Its kind.
+     */
+    kind: 'sale' | 'refund' | 'reversal';
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+};
+
 export type ReopenMonthRequest = {
     /**
      * Stays in the log for ever: put no names of people into it.
@@ -10871,6 +11609,24 @@ export type ResolvedDeployment = {
      * The artifact to activate to go back; for a canary, the one that it runs beside.
      */
     previous_artifact_id: string | null;
+};
+
+export type RetryReadModelRequest = {
+    /**
+     * Only this tenant; all that are parked by default.
+     */
+    tenant_id?: string;
+};
+
+export type RetryReadModelResponse = {
+    /**
+     * A name for people.
+     */
+    name: string;
+    /**
+     * Parked tenants whose rows are made anew, in the background.
+     */
+    retrying: number;
 };
 
 /**
@@ -11073,13 +11829,17 @@ export type Review = {
         [key: string]: unknown;
     } | null;
     /**
-     * Where the values that were read are in the document.
+     * Where the values of `result` are in the document; a value that a person gave has `by: "person"`.
      */
     citations: Array<Citation>;
     /**
      * What the caller should know, although the work was done.
      */
     warnings: Array<Warning>;
+    /**
+     * What came of the rules of the config, for the result that was read.
+     */
+    checks: Array<CheckOutcome>;
     /**
      * What does not fit the schema; null if everything fits.
      */
@@ -11092,6 +11852,10 @@ export type Review = {
      * null: it is not rejected.
      */
     rejection: ReviewRejection | null;
+    /**
+     * What people did to it, the first one first; of more than 50 the last.
+     */
+    history: Array<ReviewMove>;
 };
 
 export type ReviewCounts = {
@@ -11370,7 +12134,11 @@ export type ReviewItem = {
     /**
      * Why a person has to look at it: the conditions of the policy that apply.
      */
-    reasons: Array<'below' | 'missing_required' | 'rules' | 'sample'>;
+    reasons: Array<'below' | 'missing_required' | 'rules' | 'sample' | 'check_failed' | 'lookup_doubtful' | 'duplicate'>;
+    /**
+     * 0 to 1, of the least sure value in doubt; null: no doubt is about confidence.
+     */
+    least_confidence: number | null;
     /**
      * When it was decided or rejected.
      */
@@ -11450,6 +12218,33 @@ export type ReviewList = {
     next_cursor: string | null;
 };
 
+export type ReviewMove = {
+    /**
+     * Its kind.
+     */
+    kind: 'decided' | 'rejected' | 'reopened';
+    /**
+     * Starts at 1; opening the review again makes the next.
+     */
+    generation: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    at: string;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    by: string | null;
+    /**
+     * null: it is no decision.
+     */
+    counts: ReviewCounts | null;
+    /**
+     * null: it is no rejection.
+     */
+    reason: ReviewRejectionReason | null;
+};
+
 export type ReviewNeededMessage = {
     /**
      * Type of event.
@@ -11492,7 +12287,7 @@ export type ReviewNeededMessage = {
         /**
          * Why a person has to look at it: the conditions of the policy that apply.
          */
-        reasons: Array<'below' | 'missing_required' | 'rules' | 'sample'>;
+        reasons: Array<'below' | 'missing_required' | 'rules' | 'sample' | 'check_failed' | 'lookup_doubtful' | 'duplicate'>;
     };
 };
 
@@ -11527,7 +12322,7 @@ export type ReviewNotFoundProblem = {
 };
 
 /**
- * When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a value has less confidence, or was left out because of it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that a person looks at in any case. The answer is then an operation (202) with the status `needs_review`, billed like any other.
+ * When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a value has less confidence, or was left out because of it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ, a check of the config failed, a look-up is doubtful, or it told a duplicate. `sample`: 0 to 1, the share of files that a person looks at in any case. The answer is then an operation (202) with the status `needs_review`, billed like any other.
  */
 export type ReviewPolicy = {
     /**
@@ -11552,7 +12347,7 @@ export type ReviewReason = {
     /**
      * The code that programs use for it.
      */
-    code: 'below' | 'missing_required' | 'rules' | 'sample';
+    code: 'below' | 'missing_required' | 'rules' | 'sample' | 'check_failed' | 'lookup_doubtful' | 'duplicate';
     /**
      * JSON Pointer into `result`; empty: all of it.
      */
@@ -11693,6 +12488,286 @@ export type RotatedWebhookSecret = {
      * Until then each message is signed with both secrets.
      */
     old_secret_until: string;
+};
+
+export type Run = {
+    /**
+     * ID of the work on a document, or of the training job.
+     */
+    run_id: string;
+    /**
+     * `extract`, `to_markdown`, `classify`, `split` or `training`.
+     */
+    kind: string;
+    /**
+     * Its state.
+     */
+    status: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * ID of the API key, `key_…`.
+     */
+    key_id: string;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
+     * null for work whose caller waited, and for training jobs.
+     */
+    operation_id: string | null;
+    /**
+     * ID of a review: of the operation whose result a person has to look at.
+     */
+    review_id: string | null;
+    /**
+     * null for training jobs.
+     */
+    document_id: string | null;
+    /**
+     * Name of the file as it was sent; null if it had none.
+     */
+    file_name: string | null;
+    /**
+     * Type of the file, detected from its bytes; null if it could not be detected.
+     */
+    mime_type: string | null;
+    /**
+     * Saved config that completed the request.
+     */
+    config_id: string | null;
+    /**
+     * Version of the saved config that was used; null if none was.
+     */
+    config_version: number | null;
+    /**
+     * How thoroughly the document was read.
+     */
+    mode: string | null;
+    /**
+     * null before work began, and for training jobs.
+     */
+    model: string | null;
+    /**
+     * Pages that are billed; null for training jobs.
+     */
+    pages: number | null;
+    /**
+     * null until it is billed; it is billed only if it succeeds.
+     */
+    credits_used: number | null;
+    /**
+     * Code of the problem that it ended with; null if there was none.
+     */
+    problem_code: string | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    requested_at: string;
+    /**
+     * null while it waits or runs.
+     */
+    finished_at: string | null;
+    /**
+     * Time from the request to its answer, in milliseconds.
+     */
+    duration_ms: number | null;
+    /**
+     * Until when its result is kept; null: there is none, or it is gone.
+     */
+    kept_until: string | null;
+    /**
+     * The request, without keys and passwords; kept as long as the result.
+     */
+    request: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * The answer of the synchronous call; null if there is none or it is gone.
+     */
+    result: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * The problem that the synchronous call would have answered.
+     */
+    error: {
+        /**
+         * The code that programs use for it.
+         */
+        code: string;
+        /**
+         * Its state.
+         */
+        status: number;
+        /**
+         * The problem in a few words; the same for each with this code.
+         */
+        title: string;
+        /**
+         * A sentence for people; null if there is nothing to say.
+         */
+        detail: string;
+        [key: string]: unknown;
+    } | null;
+    /**
+     * null until it is billed; it is billed only if it succeeds.
+     */
+    cost: {
+        /**
+         * Whole credits.
+         */
+        credits_used: number;
+        /**
+         * How many pages.
+         */
+        pages: number;
+        /**
+         * Credits of the tenant after it; null for keys that are not billed.
+         */
+        balance_remaining: number | null;
+    } | null;
+};
+
+export type RunItem = {
+    /**
+     * ID of the work on a document, or of the training job.
+     */
+    run_id: string;
+    /**
+     * `extract`, `to_markdown`, `classify`, `split` or `training`.
+     */
+    kind: string;
+    /**
+     * Its state.
+     */
+    status: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * ID of the API key, `key_…`.
+     */
+    key_id: string;
+    /**
+     * Its tags; `{}`: it has none.
+     */
+    tags: {
+        [key: string]: string;
+    };
+    /**
+     * null for work whose caller waited, and for training jobs.
+     */
+    operation_id: string | null;
+    /**
+     * ID of a review: of the operation whose result a person has to look at.
+     */
+    review_id: string | null;
+    /**
+     * null for training jobs.
+     */
+    document_id: string | null;
+    /**
+     * Name of the file as it was sent; null if it had none.
+     */
+    file_name: string | null;
+    /**
+     * Type of the file, detected from its bytes; null if it could not be detected.
+     */
+    mime_type: string | null;
+    /**
+     * Saved config that completed the request.
+     */
+    config_id: string | null;
+    /**
+     * Version of the saved config that was used; null if none was.
+     */
+    config_version: number | null;
+    /**
+     * How thoroughly the document was read.
+     */
+    mode: string | null;
+    /**
+     * null before work began, and for training jobs.
+     */
+    model: string | null;
+    /**
+     * Pages that are billed; null for training jobs.
+     */
+    pages: number | null;
+    /**
+     * null until it is billed; it is billed only if it succeeds.
+     */
+    credits_used: number | null;
+    /**
+     * Code of the problem that it ended with; null if there was none.
+     */
+    problem_code: string | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    requested_at: string;
+    /**
+     * null while it waits or runs.
+     */
+    finished_at: string | null;
+    /**
+     * Time from the request to its answer, in milliseconds.
+     */
+    duration_ms: number | null;
+    /**
+     * Until when its result is kept; null: there is none, or it is gone.
+     */
+    kept_until: string | null;
+};
+
+export type RunList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<RunItem>;
+    /**
+     * Number of entries in the whole list; under a cursor as of its first page.
+     */
+    total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
+     * Most entries in a page of the list. A CSV has all of them.
+     */
+    limit: number;
+    /**
+     * Number of entries to skip.
+     */
+    offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 /**
@@ -11847,6 +12922,13 @@ export type SealList = {
      * The seals, newest first.
      */
     items: Array<SealItem>;
+};
+
+export type SealRequest = {
+    /**
+     * Days for which the seal is also locked in the object store, where nobody can change it; null: it is in the log alone.
+     */
+    retain_days?: number | null;
 };
 
 export type ServiceState = {
@@ -12098,6 +13180,56 @@ export type ShuttingDownProblem = {
 };
 
 /**
+ * The document could not be sorted. RFC 9457; what to do: /docs/problems/sorting_failed.
+ */
+export type SortingFailedProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/sorting_failed';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The document could not be sorted';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 500;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'sorting_failed';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type SortingReason = {
+    /**
+     * Words of the page, or a sentence on it.
+     */
+    text: string;
+    /**
+     * Starts at 1.
+     */
+    page: number;
+    /**
+     * Points, from the top left.
+     */
+    bbox: [
+        number,
+        number,
+        number,
+        number
+    ] | null;
+};
+
+/**
  * The document could not be fetched. RFC 9457; what to do: /docs/problems/source_unavailable.
  */
 export type SourceUnavailableProblem = {
@@ -12129,6 +13261,137 @@ export type SourceUnavailableProblem = {
      * The HTTP status of the host of `source_url`; null if it did not answer, or not completely.
      */
     source_status?: number | null;
+};
+
+export type SplitForm = unknown & {
+    /**
+     * The document; or send `source_url`.
+     */
+    file?: Blob | File;
+    /**
+     * JSON of a list of `DocumentClass`. At most 1,000; left out, parts have no class.
+     */
+    classes?: string;
+    /**
+     * JSON of `{"below"?, "sample"?}`: when a person has to look at the parts. `below`: 0 to 1, a part has less confidence. `sample`: 0 to 1, the share of files that a person looks at in any case. The answer is then an operation (202) with the status `needs_review`, billed like any other, and `then` waits for the decision.
+     */
+    review?: string;
+    /**
+     * JSON of `{"<class>": "<config_id>"}`: the parts of these classes become a batch with a document a part, extracted by the saved config of the class and billed like any other batch.
+     */
+    then?: string;
+    /**
+     * Instead of a file: an `https` URL at a public host from which the document is fetched, if the installation allows it. The size limit is that of files; redirects are not followed.
+     */
+    source_url?: string;
+    /**
+     * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
+     */
+    pages?: string;
+    /**
+     * Password of an encrypted PDF. It is never stored or logged.
+     */
+    password?: string;
+    /**
+     * For service and admin keys; default: their own.
+     */
+    tenant_id?: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id?: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id?: string;
+    /**
+     * JSON of an object. Names and values by which you sort your costs, such as `{"team": "claims"}`: at most 16. A name has 1 to 40 of lower-case letters, digits and `_ . -`, the first one a letter; a value has up to 200 characters. They stay in the log permanently, as project and task do: use IDs, not names of people.
+     */
+    tags?: string;
+};
+
+export type SplitResult = {
+    /**
+     * The documents to count, each by the URI of an upload.
+     */
+    documents: Array<{
+        /**
+         * Start at 1. A blank page belongs to the document before it.
+         */
+        pages: Array<number>;
+        /**
+         * null: no class fits.
+         */
+        class: string | null;
+        /**
+         * That it begins and ends there, and is of the class.
+         */
+        confidence: number;
+        /**
+         * Why a document begins on its first page, then what speaks for its class.
+         */
+        reasons: Array<SortingReason>;
+        /**
+         * Its place in the batch, from 0; null: `then` has no config for its class.
+         */
+        batch_index: number | null;
+    }>;
+    /**
+     * The batch that its parts are; null: none goes to a config.
+     */
+    batch_id: string | null;
+    /**
+     * Facts about the work besides its result.
+     */
+    meta: {
+        /**
+         * ID of the split, `spl_…`.
+         */
+        split_id: string;
+        /**
+         * ID of the document, `doc_…`.
+         */
+        document_id: string;
+        /**
+         * Name of the file as it was sent; null if it had none.
+         */
+        file_name: string | null;
+        /**
+         * Type of the file, detected from its bytes; null if it could not be detected.
+         */
+        mime_type: string;
+        /**
+         * How many pages the document has.
+         */
+        page_count: number;
+        /**
+         * How many pages.
+         */
+        pages: Array<PageSummary>;
+        /**
+         * `<provider>/<model>` that did the work; `local/…` for the built-in engine.
+         */
+        model: string;
+        /**
+         * Time from the request to its answer, in milliseconds.
+         */
+        duration_ms: number;
+        /**
+         * What the caller should know, although the work was done.
+         */
+        warnings: Array<Warning>;
+        cost: Cost;
+        /**
+         * Pages that the plan's monthly allowance covers.
+         */
+        free_pages: number;
+        /**
+         * Once a person has decided: the origin of each leaf of `result`, by its JSON Pointer. `confirmed`: it was in doubt and was kept.
+         */
+        origins?: {
+            [key: string]: 'read' | 'confirmed' | 'corrected';
+        };
+    };
 };
 
 export type StatementMonth = {
@@ -12366,6 +13629,250 @@ export type SubsidyTotals = {
     llm_cost_usd: string;
 };
 
+export type Table = {
+    /**
+     * ID of the table of master data.
+     */
+    table_id: string;
+    /**
+     * Starts at 1; another content or name makes the next.
+     */
+    version: number;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * A name for people.
+     */
+    name: string | null;
+    /**
+     * Names of the columns, in their order.
+     */
+    columns: Array<string>;
+    /**
+     * Number of rows, without the names of the columns.
+     */
+    rows: number;
+    /**
+     * Bytes of this version as it is kept.
+     */
+    bytes: number;
+    /**
+     * Digest of the names and rows as lines of JSON: versions of one content have one digest.
+     */
+    sha256: string;
+    /**
+     * When the first version was published.
+     */
+    created_at: string;
+    /**
+     * When this version was published.
+     */
+    published_at: string;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    published_by: string | null;
+};
+
+/**
+ * The table is larger than a table may be. RFC 9457; what to do: /docs/problems/table_beyond_limits.
+ */
+export type TableBeyondLimitsProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/table_beyond_limits';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The table is larger than a table may be';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 422;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'table_beyond_limits';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * What there is too much of: `rows`, `columns`, `cell_characters`, `row_characters`, `bytes` or `tables`.
+     */
+    limit?: string;
+    /**
+     * The most that there may be.
+     */
+    max?: number;
+};
+
+export type TableForm = {
+    /**
+     * The file.
+     */
+    file: Blob | File;
+    /**
+     * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+     */
+    tenant_id?: string;
+    /**
+     * ID of the table that gets a new version; left out: a new table.
+     */
+    table_id?: string | '';
+    /**
+     * Left out: the name of the file; a new version keeps the name that the table has.
+     */
+    name?: string | '';
+};
+
+export type TableList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<Table>;
+    /**
+     * Number of entries in the whole list; under a cursor as of its first page.
+     */
+    total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
+     * Most entries in a page of the list. A CSV has all of them.
+     */
+    limit: number;
+    /**
+     * Number of entries to skip.
+     */
+    offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * There is no such table. RFC 9457; what to do: /docs/problems/table_not_found.
+ */
+export type TableNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/table_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such table';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'table_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type TableRows = {
+    /**
+     * Where it begins; starts at 1.
+     */
+    page: number;
+    /**
+     * Points, from the top left.
+     */
+    bbox: [
+        number,
+        number,
+        number,
+        number
+    ] | null;
+    /**
+     * The last heading above it on its page.
+     */
+    title: string | null;
+    /**
+     * How many of its first rows are headers.
+     */
+    header_rows: number;
+    /**
+     * The texts of its cells; one that spans several rows or columns stands in each of them.
+     */
+    rows: Array<Array<string>>;
+};
+
+export type TableWithRows = {
+    /**
+     * ID of the table of master data.
+     */
+    table_id: string;
+    /**
+     * Starts at 1; another content or name makes the next.
+     */
+    version: number;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * A name for people.
+     */
+    name: string | null;
+    /**
+     * Names of the columns, in their order.
+     */
+    columns: Array<string>;
+    /**
+     * Number of rows, without the names of the columns.
+     */
+    rows: number;
+    /**
+     * Bytes of this version as it is kept.
+     */
+    bytes: number;
+    /**
+     * Digest of the names and rows as lines of JSON: versions of one content have one digest.
+     */
+    sha256: string;
+    /**
+     * When the first version was published.
+     */
+    created_at: string;
+    /**
+     * When this version was published.
+     */
+    published_at: string;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    published_by: string | null;
+    /**
+     * Rows of this version, each with a text for every column.
+     */
+    items: Array<Array<string>>;
+    /**
+     * Send it as `cursor` for the next rows; null: these are the last.
+     */
+    next_cursor: string | null;
+};
+
 export type TaskCost = {
     /**
      * Task that the work is counted for; default `default`.
@@ -12562,6 +14069,7 @@ export type TenantInfoResponse = {
      * Whole days for which the available credits last, if as many are used a day as in the last 28 UTC days, today included; null: none were used in them.
      */
     days_left_at_28_days: number | null;
+    budgets: NearBudgets;
     /**
      * The tenant's plan: it decides the free pages and what may be trained.
      */
@@ -12965,9 +14473,13 @@ export type ToMarkdownForm = unknown & {
      */
     conversion_mode?: 'default' | 'fast';
     /**
-     * `blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that the document itself names, in the member of this name.
+     * `blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that the document itself names, in the member of this name. `chunks`: parts for retrieval, as `chunks` says. `codes`: QR codes, barcodes and the lines for machines of passports and cards, with what payment codes say. `tables`: each table as rows of texts; with `Accept: text/csv` or XLSX an operation’s result is these tables.
      */
     include?: string;
+    /**
+     * JSON of a `ChunkWish`. How `include=chunks` divides the document. Default: by heading.
+     */
+    chunks?: string;
     /**
      * `html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.
      */
@@ -13074,9 +14586,13 @@ export type ToMarkdownRequest = {
      */
     password?: string;
     /**
-     * `blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that the document itself names, in the member of this name.
+     * `blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that the document itself names, in the member of this name. `chunks`: parts for retrieval, as `chunks` says. `codes`: QR codes, barcodes and the lines for machines of passports and cards, with what payment codes say. `tables`: each table as rows of texts; with `Accept: text/csv` or XLSX an operation’s result is these tables.
      */
-    include?: Array<'blocks' | 'page_markdown' | 'proposed_schema'> | string;
+    include?: Array<'blocks' | 'page_markdown' | 'proposed_schema' | 'chunks' | 'codes' | 'tables'> | string;
+    /**
+     * How `include=chunks` divides the document. Default: by heading.
+     */
+    chunks?: ChunkWish;
     /**
      * `html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.
      */
@@ -13229,6 +14745,7 @@ export type TopUp = {
      * Customers that paid before: their top-ups of this month count as well.
      */
     former_payers: Array<string>;
+    last_attempt: TopUpAttempt;
     /**
      * Whole credits.
      */
@@ -13245,6 +14762,63 @@ export type TopUp = {
      * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
      */
     updated_by: string | null;
+};
+
+/**
+ * What became of the latest top-up that was due; null: none was told since a consent was given.
+ */
+export type TopUpAttempt = {
+    /**
+     * `charged`: credits were bought. `declined`: the card was declined, or the bank wants the payer. `limit`: the maximum of the month has no room. `needs_a_person`: it would be refused again as it is.
+     */
+    outcome: 'charged' | 'declined' | 'limit' | 'needs_a_person';
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string | null;
+    /**
+     * The payment; null: none was made.
+     */
+    provider_txn_id: string | null;
+    /**
+     * Code of the provider, as `insufficient_funds`, or of what refused it before, as `price_not_chargeable`; null: there is none.
+     */
+    reason: string | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    attempted_at: string;
+    /**
+     * When it is tried again by itself; null: not before somebody changes something.
+     */
+    next_attempt_at: string | null;
+} | null;
+
+export type TopUpAttemptRequest = {
+    /**
+     * `charged`: credits were bought. `declined`: the card was declined, or the bank wants the payer. `limit`: the maximum of the month has no room. `needs_a_person`: it would be refused again as it is.
+     */
+    outcome: 'charged' | 'declined' | 'limit' | 'needs_a_person';
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider?: string | null;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id?: string | null;
+    /**
+     * Code of the provider, as `insufficient_funds`, or of what refused it before, as `price_not_chargeable`; null: there is none.
+     */
+    reason?: string | null;
+    /**
+     * When it was tried, by the clock of the provider.
+     */
+    attempted_at: string;
+    /**
+     * When it is tried again by itself; null: not before somebody changes something.
+     */
+    next_attempt_at?: string | null;
 };
 
 /**
@@ -14042,7 +15616,7 @@ export type UpsertRateRequest = {
     /**
      * What was done, by its name in the interface.
      */
-    operation: 'extract' | 'to_markdown';
+    operation: 'extract' | 'to_markdown' | 'classify' | 'split';
     /**
      * How thoroughly a document is read: `fast`, `standard` or `robust`.
      */
@@ -14051,6 +15625,10 @@ export type UpsertRateRequest = {
      * `byok` when the model was called with the caller's own key, else `full_service`.
      */
     billing_type: 'full_service' | 'byok';
+    /**
+     * When the work has to be done: `24h` where it may wait, which has a rate of its own in the price tables; null or left out: at once.
+     */
+    completion_window?: '24h' | null;
     /**
      * Credits that one page costs.
      */
@@ -14174,6 +15752,10 @@ export type UsageItem = {
      * `byok` when the model was called with the caller's own key, else `full_service`.
      */
     billing_type: string | null;
+    /**
+     * When the work has to be done: `24h` where it may wait, which has a rate of its own in the price tables; null or left out: at once.
+     */
+    completion_window: string | null;
     /**
      * How many pages.
      */
@@ -14440,7 +16022,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `not_computed`: cells of a workbook have formulas without values; `deadline_reached`: time ran out, so `pages` were not read, or `paths` not searched; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown `pages`, because nothing pointed to them; `low_confidence`; `inexact_number`: digits that a number cannot hold were left out; `not_grounded`; `merged`: parts of a long document gave `value` more than once; `contradicted`: another part gave `value`; `readings_differ`: the embedded engine read `value`, but the answer has a model’s other value; `own_key_not_used`. More may be added.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `not_computed`: cells of a workbook have formulas without values; `deadline_reached`: time ran out, so `pages` were not read, or `paths` not searched; `pages_not_answered`: a model gave nothing for `pages`; `codes_not_read`: no codes were looked for on `pages`; `pages_not_shown`: a model was not shown `pages`, because nothing pointed to them; `low_confidence`; `inexact_number`: digits that a number cannot hold were left out; `balance_off`: a balance of an account is not what its rows come to; `not_grounded`; `merged`: parts of a long document gave `value` more than once; `contradicted`: another part gave `value`; `readings_differ`: the embedded engine read `value`, but the answer has a model’s other value, or the page says `value`, but the invoice that lies in the file as data says the answer; `own_key_not_used`; `nothing_found`: no field has a value, and why; `other_type`: the file is not what its name says. More may be added.
      */
     code: string;
     /**
@@ -14675,6 +16257,36 @@ export type WebhookDeliveryList = {
     next_cursor: string | null;
 };
 
+/**
+ * The webhook is disabled. RFC 9457; what to do: /docs/problems/webhook_disabled.
+ */
+export type WebhookDisabledProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/webhook_disabled';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The webhook is disabled';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'webhook_disabled';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
 export type WebhookList = {
     /**
      * The entries of this page of the list.
@@ -14737,6 +16349,34 @@ export type WebhookSecretRotateRequest = {
      * How long the old secret still signs too, in seconds.
      */
     keep_old_seconds?: number;
+};
+
+export type WebhookTestMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'webhook.test';
+    /**
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; the same in repeats.
+     */
+    timestamp: string;
+    /**
+     * Tenant that it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the webhook, `wh_…`.
+         */
+        webhook_id: string;
+    };
 };
 
 /**
@@ -16155,6 +17795,155 @@ export type ChargeExamplesResponses = {
 };
 
 export type ChargeExamplesResponse = ChargeExamplesResponses[keyof ChargeExamplesResponses];
+
+export type ClassifyData = {
+    body: ClassifyForm;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
+         */
+        Prefer?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/classify';
+};
+
+export type ClassifyErrors = {
+    /**
+     * `missing_file`, `empty_file`, `unsupported_file_type`, `unreadable_file`, `wrong_password`, `too_many_pages`, `unknown_model_provider`
+     */
+    400: ({
+        code: 'missing_file';
+    } & MissingFileProblem) | ({
+        code: 'empty_file';
+    } & EmptyFileProblem) | ({
+        code: 'unsupported_file_type';
+    } & UnsupportedFileTypeProblem) | ({
+        code: 'unreadable_file';
+    } & UnreadableFileProblem) | ({
+        code: 'wrong_password';
+    } & WrongPasswordProblem) | ({
+        code: 'too_many_pages';
+    } & TooManyPagesProblem) | ({
+        code: 'unknown_model_provider';
+    } & UnknownModelProviderProblem);
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem) | ({
+        code: 'insufficient_credits';
+    } & InsufficientCreditsProblem) | ({
+        code: 'budget_reached';
+    } & BudgetReachedProblem);
+    /**
+     * `config_not_found`
+     */
+    404: ConfigNotFoundProblem;
+    /**
+     * `request_in_progress`
+     */
+    409: RequestInProgressProblem;
+    /**
+     * `erased`
+     */
+    410: ErasedProblem;
+    /**
+     * `file_too_large`, `body_too_large`, `upload_quota_exceeded`
+     */
+    413: ({
+        code: 'file_too_large';
+    } & FileTooLargeProblem) | ({
+        code: 'body_too_large';
+    } & BodyTooLargeProblem) | ({
+        code: 'upload_quota_exceeded';
+    } & UploadQuotaExceededProblem);
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `unsafe_source_url`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem) | ({
+        code: 'unsafe_api_base';
+    } & UnsafeApiBaseProblem) | ({
+        code: 'unsafe_source_url';
+    } & UnsafeSourceUrlProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `sorting_failed`, `internal_error`
+     */
+    500: ({
+        code: 'sorting_failed';
+    } & SortingFailedProblem) | ({
+        code: 'internal_error';
+    } & InternalErrorProblem);
+    /**
+     * `source_unavailable`, `model_provider_error`, `provider_timeout`, `storage_error`
+     */
+    502: ({
+        code: 'source_unavailable';
+    } & SourceUnavailableProblem) | ({
+        code: 'model_provider_error';
+    } & ModelProviderErrorProblem) | ({
+        code: 'provider_timeout';
+    } & ProviderTimeoutProblem) | ({
+        code: 'storage_error';
+    } & StorageErrorProblem);
+    /**
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'field_encryption_not_configured';
+    } & FieldEncryptionNotConfiguredProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ClassifyError = ClassifyErrors[keyof ClassifyErrors];
+
+export type ClassifyResponses = {
+    /**
+     * Success.
+     */
+    200: ClassificationResult;
+    /**
+     * Accepted: the work is done later.
+     */
+    202: Operation;
+};
+
+export type ClassifyResponse = ClassifyResponses[keyof ClassifyResponses];
 
 export type CloseMonthData = {
     body?: never;
@@ -19402,6 +21191,18 @@ export type GetBatchResultsData = {
          * Index of the first document to return: use it to continue an answer that broke off.
          */
         from?: number;
+        /**
+         * In a table: page, text, confidence and origin of each value stand beside it.
+         */
+        citations?: boolean;
+        /**
+         * Of a CSV: a list of objects in the results by its JSON Pointer, such as `/line_items` or `/orders*lines`; of a conversion, the number of a table, from 1. Default: the results themselves, or the only table.
+         */
+        table?: string;
+        /**
+         * Of a CSV: it begins with a byte order mark, which Excel needs to read UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/batches/{batch_id}/results';
 };
@@ -20321,6 +22122,76 @@ export type GetDocsAssetResponses = {
 
 export type GetDocsAssetResponse = GetDocsAssetResponses[keyof GetDocsAssetResponses];
 
+export type GetDocumentFileData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the document, `doc_…`.
+         */
+        document_id: string;
+    };
+    query?: never;
+    url: '/v1/documents/{document_id}/file';
+};
+
+export type GetDocumentFileErrors = {
+    /**
+     * `missing_file`
+     */
+    400: MissingFileProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `document_not_found`
+     */
+    404: DocumentNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetDocumentFileError = GetDocumentFileErrors[keyof GetDocumentFileErrors];
+
+export type GetDocumentFileResponses = {
+    /**
+     * Success.
+     */
+    200: Blob | File;
+};
+
+export type GetDocumentFileResponse = GetDocumentFileResponses[keyof GetDocumentFileResponses];
+
 export type GetEvaluationRunData = {
     body?: never;
     path: {
@@ -21227,7 +23098,20 @@ export type GetOperationData = {
          */
         operation_id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * In a table: page, text, confidence and origin of each value stand beside it.
+         */
+        citations?: boolean;
+        /**
+         * Of a CSV: a list of objects in the results by its JSON Pointer, such as `/line_items` or `/orders*lines`; of a conversion, the number of a table, from 1. Default: the results themselves, or the only table.
+         */
+        table?: string;
+        /**
+         * Of a CSV: it begins with a byte order mark, which Excel needs to read UTF-8.
+         */
+        bom?: boolean;
+    };
     url: '/v1/operations/{operation_id}';
 };
 
@@ -21489,7 +23373,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'budget_reached' | 'budget_read_only' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'budget_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'payment_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'too_many_budgets' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'budget_reached' | 'budget_read_only' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'budget_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'table_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'receipt_not_found' | 'payment_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'too_many_budgets' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'log_not_sealed' | 'fx_rates_conflict' | 'payment_not_releasable' | 'webhook_disabled' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'table_beyond_limits' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'sorting_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -21528,7 +23412,7 @@ export type GetQuoteData = {
         /**
          * What was done, by its name in the interface.
          */
-        operation: 'extract' | 'to_markdown';
+        operation: 'extract' | 'to_markdown' | 'classify' | 'split';
         /**
          * `byok` when the model was called with the caller's own key, else `full_service`.
          */
@@ -21545,6 +23429,10 @@ export type GetQuoteData = {
          * How thoroughly a document is read: `fast`, `standard` or `robust`.
          */
         extraction_mode?: 'fast' | 'standard' | 'balanced' | 'robust' | 'default';
+        /**
+         * As the batch will say it; left out: the rate of work that does not wait.
+         */
+        completion_window?: '24h';
         /**
          * As the extraction will say it.
          */
@@ -22022,6 +23910,81 @@ export type GetReviewFileResponses = {
 
 export type GetReviewFileResponse = GetReviewFileResponses[keyof GetReviewFileResponses];
 
+export type GetRunData = {
+    body?: never;
+    path: {
+        /**
+         * ID of work on a document, of a training job or of an operation.
+         */
+        run_id: string;
+    };
+    query?: {
+        /**
+         * In a table: page, text, confidence and origin of each value stand beside it.
+         */
+        citations?: boolean;
+        /**
+         * Of a CSV: a list of objects in the results by its JSON Pointer, such as `/line_items` or `/orders*lines`; of a conversion, the number of a table, from 1. Default: the results themselves, or the only table.
+         */
+        table?: string;
+        /**
+         * Of a CSV: it begins with a byte order mark, which Excel needs to read UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/runs/{run_id}';
+};
+
+export type GetRunErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `run_not_found`
+     */
+    404: RunNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetRunError = GetRunErrors[keyof GetRunErrors];
+
+export type GetRunResponses = {
+    /**
+     * Success.
+     */
+    200: Run;
+};
+
+export type GetRunResponse = GetRunResponses[keyof GetRunResponses];
+
 export type GetServiceStateData = {
     body?: never;
     path?: never;
@@ -22149,6 +24112,157 @@ export type GetStatementResponses = {
 };
 
 export type GetStatementResponse = GetStatementResponses[keyof GetStatementResponses];
+
+export type RemoveTableData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the table of master data.
+         */
+        table_id: string;
+    };
+    query?: never;
+    url: '/v1/tables/{table_id}';
+};
+
+export type RemoveTableErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `table_not_found`
+     */
+    404: TableNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type RemoveTableError = RemoveTableErrors[keyof RemoveTableErrors];
+
+export type RemoveTableResponses = {
+    /**
+     * Done; no content.
+     */
+    204: void;
+};
+
+export type RemoveTableResponse = RemoveTableResponses[keyof RemoveTableResponses];
+
+export type GetTableData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the table of master data.
+         */
+        table_id: string;
+    };
+    query?: {
+        /**
+         * Default: the latest version.
+         */
+        version?: number;
+        /**
+         * Most rows of the answer; 0: none.
+         */
+        limit?: number;
+        /**
+         * `next_cursor` of the answer before.
+         */
+        cursor?: string;
+    };
+    url: '/v1/tables/{table_id}';
+};
+
+export type GetTableErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `table_not_found`
+     */
+    404: TableNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetTableError = GetTableErrors[keyof GetTableErrors];
+
+export type GetTableResponses = {
+    /**
+     * Success.
+     */
+    200: TableWithRows;
+};
+
+export type GetTableResponse = GetTableResponses[keyof GetTableResponses];
 
 export type GetTaxReportData = {
     body?: never;
@@ -22912,6 +25026,91 @@ export type GetUsageStatsResponses = {
 
 export type GetUsageStatsResponse = GetUsageStatsResponses[keyof GetUsageStatsResponses];
 
+export type ImportFxRatesData = {
+    body: ImportFxRatesForm;
+    path?: never;
+    query?: never;
+    url: '/v1/admin/fx-rates/import';
+};
+
+export type ImportFxRatesErrors = {
+    /**
+     * `missing_file`, `empty_file`, `unreadable_file`
+     */
+    400: ({
+        code: 'missing_file';
+    } & MissingFileProblem) | ({
+        code: 'empty_file';
+    } & EmptyFileProblem) | ({
+        code: 'unreadable_file';
+    } & UnreadableFileProblem);
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `fx_rates_conflict`
+     */
+    409: FxRatesConflictProblem;
+    /**
+     * `file_too_large`, `body_too_large`
+     */
+    413: ({
+        code: 'file_too_large';
+    } & FileTooLargeProblem) | ({
+        code: 'body_too_large';
+    } & BodyTooLargeProblem);
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ImportFxRatesError = ImportFxRatesErrors[keyof ImportFxRatesErrors];
+
+export type ImportFxRatesResponses = {
+    /**
+     * Success.
+     */
+    200: FxImportReport;
+};
+
+export type ImportFxRatesResponse = ImportFxRatesResponses[keyof ImportFxRatesResponses];
+
 export type ReleaseReviewData = {
     body?: never;
     path: {
@@ -23657,21 +25856,25 @@ export type PublishConfigErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
-     * `cross_site_request`, `admin_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
     403: ({
         code: 'cross_site_request';
     } & CrossSiteRequestProblem) | ({
         code: 'admin_required';
-    } & AdminRequiredProblem);
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
-     * `config_not_found`, `artifact_not_found`, `set_not_found`, `run_not_found`
+     * `config_not_found`, `artifact_not_found`, `table_not_found`, `set_not_found`, `run_not_found`
      */
     404: ({
         code: 'config_not_found';
     } & ConfigNotFoundProblem) | ({
         code: 'artifact_not_found';
     } & ArtifactNotFoundProblem) | ({
+        code: 'table_not_found';
+    } & TableNotFoundProblem) | ({
         code: 'set_not_found';
     } & SetNotFoundProblem) | ({
         code: 'run_not_found';
@@ -23754,7 +25957,7 @@ export type ListDocumentsData = {
         /**
          * Only documents from this source.
          */
-        source?: 'extract' | 'to_markdown' | 'upload' | 'canonical' | 'training';
+        source?: 'extract' | 'to_markdown' | 'classify' | 'split' | 'upload' | 'canonical' | 'training';
         /**
          * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
          */
@@ -23867,6 +26070,26 @@ export type ListEventsData = {
          * Continues after this event: its `revision` if a `stream` is named, else its `position`.
          */
         after?: string;
+        /**
+         * Type of event, as `CreditsGranted`.
+         */
+        type?: string;
+        /**
+         * ID of the key that acted, or `system`.
+         */
+        actor?: string;
+        /**
+         * Recorded then or later.
+         */
+        from?: string;
+        /**
+         * Recorded until then, inclusive.
+         */
+        to?: string;
+        /**
+         * Text that the stream, the type, a value of the content, who acted or a text beside it has, in any case.
+         */
+        q?: string;
         /**
          * From the first event to the last, or from the last to the first.
          */
@@ -24187,13 +26410,13 @@ export type ListOperationsData = {
          */
         tenant_id: string;
         /**
-         * `partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, and a person has to look at the result; once the person has decided, it is `succeeded`.
+         * `partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, and a person has to look at the result; once the person has decided, it is `succeeded` or `partial`. If nobody decides in time, or the document is erased, it is what it was before, and its result is gone.
          */
         status?: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
         /**
          * What was done, by its name in the interface.
          */
-        operation?: 'extract' | 'to_markdown';
+        operation?: 'extract' | 'to_markdown' | 'classify' | 'split';
         /**
          * Project that the work is counted for; default `default`.
          */
@@ -24522,6 +26745,134 @@ export type ListReviewsResponses = {
 
 export type ListReviewsResponse = ListReviewsResponses[keyof ListReviewsResponses];
 
+export type ListRunsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * Its kind.
+         */
+        kind?: 'extract' | 'to_markdown' | 'classify' | 'split' | 'training';
+        /**
+         * `partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, and a person has to look at the result; once the person has decided, it is `succeeded` or `partial`. If nobody decides in time, or the document is erased, it is what it was before, and its result is gone.
+         */
+        status?: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
+        /**
+         * Only work on this document.
+         */
+        document_id?: string;
+        /**
+         * Only work that this config completed.
+         */
+        config_id?: string;
+        /**
+         * Only work that this key asked for.
+         */
+        key_id?: string;
+        /**
+         * Only work with this tag, as `<name>:<value>`; send it several times for work that has all of several tags.
+         */
+        tag?: Array<string>;
+        /**
+         * Only work requested then or later.
+         */
+        from?: string;
+        /**
+         * Only work requested until then, inclusive.
+         */
+        to?: string;
+        /**
+         * Most entries in a page of the list. A CSV has all of them.
+         */
+        limit?: number;
+        /**
+         * Number of entries to skip.
+         */
+        offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/runs';
+};
+
+export type ListRunsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListRunsError = ListRunsErrors[keyof ListRunsErrors];
+
+export type ListRunsResponses = {
+    /**
+     * Success.
+     */
+    200: RunList;
+};
+
+export type ListRunsResponse = ListRunsResponses[keyof ListRunsResponses];
+
 export type ListSealsData = {
     body?: never;
     path?: never;
@@ -24579,6 +26930,79 @@ export type ListSealsResponses = {
 };
 
 export type ListSealsResponse = ListSealsResponses[keyof ListSealsResponses];
+
+export type SealEventLogData = {
+    body: SealRequest;
+    path?: never;
+    query?: never;
+    url: '/v1/admin/seals';
+};
+
+export type SealEventLogErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `log_not_sealed`
+     */
+    409: LogNotSealedProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type SealEventLogError = SealEventLogErrors[keyof SealEventLogErrors];
+
+export type SealEventLogResponses = {
+    /**
+     * Success.
+     */
+    201: SealItem;
+};
+
+export type SealEventLogResponse = SealEventLogResponses[keyof SealEventLogResponses];
 
 export type ListStatementsData = {
     body?: never;
@@ -24650,6 +27074,213 @@ export type ListStatementsResponses = {
 };
 
 export type ListStatementsResponse = ListStatementsResponses[keyof ListStatementsResponses];
+
+export type ListTablesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * Most entries in a page of the list. A CSV has all of them.
+         */
+        limit?: number;
+        /**
+         * Number of entries to skip.
+         */
+        offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * A member of the items; `-` before it: descending.
+         */
+        sort?: string;
+        /**
+         * Values of members: `filter[status]=queued`.
+         */
+        filter?: {
+            [key: string]: string;
+        };
+        /**
+         * Part of a short text, in any case; of names and notes in the 10,000 newest items.
+         */
+        q?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/tables';
+};
+
+export type ListTablesErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListTablesError = ListTablesErrors[keyof ListTablesErrors];
+
+export type ListTablesResponses = {
+    /**
+     * Success.
+     */
+    200: TableList;
+};
+
+export type ListTablesResponse = ListTablesResponses[keyof ListTablesResponses];
+
+export type PublishTableData = {
+    body: TableForm;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/tables';
+};
+
+export type PublishTableErrors = {
+    /**
+     * `missing_file`, `empty_file`, `unsupported_file_type`, `unreadable_file`
+     */
+    400: ({
+        code: 'missing_file';
+    } & MissingFileProblem) | ({
+        code: 'empty_file';
+    } & EmptyFileProblem) | ({
+        code: 'unsupported_file_type';
+    } & UnsupportedFileTypeProblem) | ({
+        code: 'unreadable_file';
+    } & UnreadableFileProblem);
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `table_not_found`
+     */
+    404: TableNotFoundProblem;
+    /**
+     * `request_in_progress`
+     */
+    409: RequestInProgressProblem;
+    /**
+     * `file_too_large`, `body_too_large`, `upload_quota_exceeded`
+     */
+    413: ({
+        code: 'file_too_large';
+    } & FileTooLargeProblem) | ({
+        code: 'body_too_large';
+    } & BodyTooLargeProblem) | ({
+        code: 'upload_quota_exceeded';
+    } & UploadQuotaExceededProblem);
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`, `table_beyond_limits`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem) | ({
+        code: 'table_beyond_limits';
+    } & TableBeyondLimitsProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type PublishTableError = PublishTableErrors[keyof PublishTableErrors];
+
+export type PublishTableResponses = {
+    /**
+     * Success.
+     */
+    201: Table;
+};
+
+export type PublishTableResponse = PublishTableResponses[keyof PublishTableResponses];
 
 export type ListTenantLedgerData = {
     body?: never;
@@ -25318,6 +27949,68 @@ export type OcrToMarkdownResponses = {
 
 export type OcrToMarkdownResponse = OcrToMarkdownResponses[keyof OcrToMarkdownResponses];
 
+export type PauseReadModelData = {
+    body?: never;
+    path: {
+        /**
+         * A read model, as `GET /v1/admin/service-state` names it.
+         */
+        name: 'balances' | 'ledger' | 'grants' | 'payments' | 'price_lists' | 'billing_configs' | 'api_keys' | 'documents' | 'usage_events' | 'runs' | 'open_claims' | 'rate_limits' | 'usage' | 'usage_stats' | 'llm_costs' | 'margin' | 'training_jobs' | 'operations' | 'batches' | 'evaluations' | 'artifacts' | 'deployments' | 'webhooks' | 'saved_configs' | 'master_tables' | 'reviews';
+    };
+    query?: never;
+    url: '/v1/admin/read-models/{name}/pause';
+};
+
+export type PauseReadModelErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type PauseReadModelError = PauseReadModelErrors[keyof PauseReadModelErrors];
+
+export type PauseReadModelResponses = {
+    /**
+     * Success.
+     */
+    200: ReadModelPausedResponse;
+};
+
+export type PauseReadModelResponse = PauseReadModelResponses[keyof PauseReadModelResponses];
+
 export type PresignUploadData = {
     body: PresignUploadRequest;
     headers?: {
@@ -25863,6 +28556,85 @@ export type RejectReviewResponses = {
 
 export type RejectReviewResponse = RejectReviewResponses[keyof RejectReviewResponses];
 
+export type ReleaseOpenPaymentData = {
+    body: OpenPaymentReleaseRequest;
+    path?: never;
+    query?: never;
+    url: '/v1/admin/payments/open/release';
+};
+
+export type ReleaseOpenPaymentErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `payment_not_found`
+     */
+    404: PaymentNotFoundProblem;
+    /**
+     * `payment_not_releasable`
+     */
+    409: PaymentNotReleasableProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ReleaseOpenPaymentError = ReleaseOpenPaymentErrors[keyof ReleaseOpenPaymentErrors];
+
+export type ReleaseOpenPaymentResponses = {
+    /**
+     * Success.
+     */
+    200: ReleasedPayment;
+};
+
+export type ReleaseOpenPaymentResponse = ReleaseOpenPaymentResponses[keyof ReleaseOpenPaymentResponses];
+
 export type RemoveUploadData = {
     body?: never;
     path: {
@@ -26053,9 +28825,13 @@ export type ReopenReviewErrors = {
      */
     404: ReviewNotFoundProblem;
     /**
-     * `review_expired`
+     * `review_expired`, `review_decided`
      */
-    409: ReviewExpiredProblem;
+    409: ({
+        code: 'review_expired';
+    } & ReviewExpiredProblem) | ({
+        code: 'review_decided';
+    } & ReviewDecidedProblem);
     /**
      * `validation_error`
      */
@@ -26166,6 +28942,142 @@ export type ResendWebhookDeliveryResponses = {
 };
 
 export type ResendWebhookDeliveryResponse = ResendWebhookDeliveryResponses[keyof ResendWebhookDeliveryResponses];
+
+export type ResumeReadModelData = {
+    body?: never;
+    path: {
+        /**
+         * A read model, as `GET /v1/admin/service-state` names it.
+         */
+        name: 'balances' | 'ledger' | 'grants' | 'payments' | 'price_lists' | 'billing_configs' | 'api_keys' | 'documents' | 'usage_events' | 'runs' | 'open_claims' | 'rate_limits' | 'usage' | 'usage_stats' | 'llm_costs' | 'margin' | 'training_jobs' | 'operations' | 'batches' | 'evaluations' | 'artifacts' | 'deployments' | 'webhooks' | 'saved_configs' | 'master_tables' | 'reviews';
+    };
+    query?: never;
+    url: '/v1/admin/read-models/{name}/resume';
+};
+
+export type ResumeReadModelErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ResumeReadModelError = ResumeReadModelErrors[keyof ResumeReadModelErrors];
+
+export type ResumeReadModelResponses = {
+    /**
+     * Success.
+     */
+    200: ReadModelPausedResponse;
+};
+
+export type ResumeReadModelResponse = ResumeReadModelResponses[keyof ResumeReadModelResponses];
+
+export type RetryReadModelData = {
+    body: RetryReadModelRequest;
+    path: {
+        /**
+         * A read model, as `GET /v1/admin/service-state` names it.
+         */
+        name: 'balances' | 'ledger' | 'grants' | 'payments' | 'price_lists' | 'billing_configs' | 'api_keys' | 'documents' | 'usage_events' | 'runs' | 'open_claims' | 'rate_limits' | 'usage' | 'usage_stats' | 'llm_costs' | 'margin' | 'training_jobs' | 'operations' | 'batches' | 'evaluations' | 'artifacts' | 'deployments' | 'webhooks' | 'saved_configs' | 'master_tables' | 'reviews';
+    };
+    query?: never;
+    url: '/v1/admin/read-models/{name}/retry';
+};
+
+export type RetryReadModelErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type RetryReadModelError = RetryReadModelErrors[keyof RetryReadModelErrors];
+
+export type RetryReadModelResponses = {
+    /**
+     * Success.
+     */
+    200: RetryReadModelResponse;
+};
+
+export type RetryReadModelResponse2 = RetryReadModelResponses[keyof RetryReadModelResponses];
 
 export type ReverseRefundData = {
     body: ReversalRequest;
@@ -26650,6 +29562,167 @@ export type SetPricingResponses = {
 
 export type SetPricingResponse = SetPricingResponses[keyof SetPricingResponses];
 
+export type SplitData = {
+    body: SplitForm;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
+         */
+        'Idempotency-Key'?: string;
+        /**
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
+         */
+        Prefer?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/split';
+};
+
+export type SplitErrors = {
+    /**
+     * `missing_file`, `empty_file`, `unsupported_file_type`, `unreadable_file`, `wrong_password`, `too_many_pages`, `unknown_model_provider`, `missing_schema`, `invalid_schema`
+     */
+    400: ({
+        code: 'missing_file';
+    } & MissingFileProblem) | ({
+        code: 'empty_file';
+    } & EmptyFileProblem) | ({
+        code: 'unsupported_file_type';
+    } & UnsupportedFileTypeProblem) | ({
+        code: 'unreadable_file';
+    } & UnreadableFileProblem) | ({
+        code: 'wrong_password';
+    } & WrongPasswordProblem) | ({
+        code: 'too_many_pages';
+    } & TooManyPagesProblem) | ({
+        code: 'unknown_model_provider';
+    } & UnknownModelProviderProblem) | ({
+        code: 'missing_schema';
+    } & MissingSchemaProblem) | ({
+        code: 'invalid_schema';
+    } & InvalidSchemaProblem);
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`, `insufficient_credits`, `budget_reached`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem) | ({
+        code: 'insufficient_credits';
+    } & InsufficientCreditsProblem) | ({
+        code: 'budget_reached';
+    } & BudgetReachedProblem);
+    /**
+     * `config_not_found`, `artifact_not_found`
+     */
+    404: ({
+        code: 'config_not_found';
+    } & ConfigNotFoundProblem) | ({
+        code: 'artifact_not_found';
+    } & ArtifactNotFoundProblem);
+    /**
+     * `request_in_progress`
+     */
+    409: RequestInProgressProblem;
+    /**
+     * `erased`
+     */
+    410: ErasedProblem;
+    /**
+     * `file_too_large`, `body_too_large`, `upload_quota_exceeded`
+     */
+    413: ({
+        code: 'file_too_large';
+    } & FileTooLargeProblem) | ({
+        code: 'body_too_large';
+    } & BodyTooLargeProblem) | ({
+        code: 'upload_quota_exceeded';
+    } & UploadQuotaExceededProblem);
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `unsafe_source_url`, `invalid_schema`, `review_rejected`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem) | ({
+        code: 'unsafe_api_base';
+    } & UnsafeApiBaseProblem) | ({
+        code: 'unsafe_source_url';
+    } & UnsafeSourceUrlProblem) | ({
+        code: 'invalid_schema';
+    } & InvalidSchemaProblem) | ({
+        code: 'review_rejected';
+    } & ReviewRejectedProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `sorting_failed`, `internal_error`
+     */
+    500: ({
+        code: 'sorting_failed';
+    } & SortingFailedProblem) | ({
+        code: 'internal_error';
+    } & InternalErrorProblem);
+    /**
+     * `source_unavailable`, `model_provider_error`, `provider_timeout`, `storage_error`
+     */
+    502: ({
+        code: 'source_unavailable';
+    } & SourceUnavailableProblem) | ({
+        code: 'model_provider_error';
+    } & ModelProviderErrorProblem) | ({
+        code: 'provider_timeout';
+    } & ProviderTimeoutProblem) | ({
+        code: 'storage_error';
+    } & StorageErrorProblem);
+    /**
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'field_encryption_not_configured';
+    } & FieldEncryptionNotConfiguredProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type SplitError = SplitErrors[keyof SplitErrors];
+
+export type SplitResponses = {
+    /**
+     * Success.
+     */
+    200: SplitResult;
+    /**
+     * Accepted: the work is done later.
+     */
+    202: Operation;
+};
+
+export type SplitResponse = SplitResponses[keyof SplitResponses];
+
 export type StartOidcData = {
     body?: never;
     path?: never;
@@ -26686,6 +29759,166 @@ export type StartOidcErrors = {
 };
 
 export type StartOidcError = StartOidcErrors[keyof StartOidcErrors];
+
+export type TellTopUpData = {
+    body: TopUpAttemptRequest;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/top-up/{tenant_id}/attempts';
+};
+
+export type TellTopUpErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `tenant_not_found`, `payment_not_found`
+     */
+    404: ({
+        code: 'tenant_not_found';
+    } & TenantNotFoundProblem) | ({
+        code: 'payment_not_found';
+    } & PaymentNotFoundProblem);
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type TellTopUpError = TellTopUpErrors[keyof TellTopUpErrors];
+
+export type TellTopUpResponses = {
+    /**
+     * Success.
+     */
+    200: TopUp;
+};
+
+export type TellTopUpResponse = TellTopUpResponses[keyof TellTopUpResponses];
+
+export type TestWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the webhook, `wh_…`.
+         */
+        webhook_id: string;
+    };
+    query?: never;
+    url: '/v1/webhooks/{webhook_id}/test';
+};
+
+export type TestWebhookErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `webhook_not_found`, `delivery_not_found`
+     */
+    404: ({
+        code: 'webhook_not_found';
+    } & WebhookNotFoundProblem) | ({
+        code: 'delivery_not_found';
+    } & DeliveryNotFoundProblem);
+    /**
+     * `webhook_disabled`
+     */
+    409: WebhookDisabledProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type TestWebhookError = TestWebhookErrors[keyof TestWebhookErrors];
+
+export type TestWebhookResponses = {
+    /**
+     * Success.
+     */
+    202: WebhookDelivery;
+};
+
+export type TestWebhookResponse = TestWebhookResponses[keyof TestWebhookResponses];
 
 export type ToMarkdownData = {
     body: ToMarkdownForm;
@@ -27210,6 +30443,15 @@ export type ReceiveKeyRevokedWebhookPayload = KeyRevokedMessage;
 export type ReceiveKeyRevokedWebhookRequest = {
     body: ReceiveKeyRevokedWebhookPayload;
     key: 'key.revoked';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveWebhookTestWebhookPayload = WebhookTestMessage;
+
+export type ReceiveWebhookTestWebhookRequest = {
+    body: ReceiveWebhookTestWebhookPayload;
+    key: 'webhook.test';
     path?: never;
     query?: never;
 };

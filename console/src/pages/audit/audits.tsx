@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { useChange, usePages, useRead } from '../../api/connection.ts';
 import { Empty, ProblemNote, ProgressBar } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
+import { Operator } from '../../ui/keyNames.tsx';
 import { Time } from '../../ui/values.tsx';
 
 const texts = audit.audits;
@@ -117,7 +118,13 @@ const COLUMNS: readonly Column<AuditItem>[] = [
     isWhole: true,
     share: 2,
   },
-  { id: 'by', name: names.by, value: (a) => a.started_by },
+  {
+    id: 'by',
+    name: names.by,
+    value: (a) => a.started_by,
+    show: (a) => <Operator id={a.started_by} />,
+    share: 1.4,
+  },
   { id: 'status', name: names.status, value: (a) => a.status, show: (a) => <Status status={a.status} /> },
   { id: 'events', name: names.events, value: (a) => a.events, isNumber: true },
   { id: 'findings', name: names.findings, value: (a) => a.findings, isNumber: true },

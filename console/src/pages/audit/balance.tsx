@@ -209,7 +209,7 @@ function Exactly({ moment, onTime, onStep, onNow }: ExactlyProps) {
             const time = timeOf(target.value, zone);
             if (!Number.isNaN(time)) onTime(time);
           }}
-          className={`${CONTROL} w-60`}
+          className={`${CONTROL} w-64`}
         />
       </label>
       <Button size="small" onClick={() => onStep('backwards')}>

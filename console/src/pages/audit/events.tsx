@@ -2,14 +2,16 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode, type KeyboardEvent } from 'react';
 import { Check, CircleDashed, OctagonX, TriangleAlert } from '../../ui/icons/icons.tsx';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { eventsOf, placeOf, type EventScope, type LogEvent } from '../../api/events.ts';
+import { eventsOf, placeOf, type EventFilter, type EventScope, type LogEvent } from '../../api/events.ts';
 import { contentFlawOf, coveredOf, verdictOf, type Flaw, type Verdict, type Verified } from './verifier.ts';
+import { isolated } from '../../texts/shell.ts';
 import { sentenceOf, audit, type EventData } from '../../texts/audit.ts';
 import { Badge, type Tone } from '../../ui/card.tsx';
 import { Button } from '../../ui/button.tsx';
 import { JsonEditor } from '../../ui/editor.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Copy, Time } from '../../ui/values.tsx';
+import { useIsPrinting } from '../../ui/printing.tsx';
 import { classes } from '../../ui/style.ts';
 
 /** An event with what this browser found of its content. */
@@ -35,6 +37,7 @@ interface EventsView extends EventScope {
   readonly direction: Direction;
   /** The first one that is shown: a revision where a stream is named, else a position. */
   readonly from: string | undefined;
+  readonly filter: EventFilter;
 }
 
 const OF_PAGE = 200;
@@ -49,9 +52,9 @@ const startOf = ({ direction, from }: EventsView): Place => {
 };
 
 const readPage = async (view: EventsView, place: Place, signal: AbortSignal): Promise<EventsPage> => {
-  const { stream, tenant_id } = view;
+  const { stream, tenant_id, filter } = view;
   const events: LogEvent[] = [];
-  const asked = { stream, tenant_id, ...place, limit: OF_PAGE, texts: true };
+  const asked = { stream, tenant_id, ...filter, ...place, limit: OF_PAGE, texts: true };
   for await (const event of eventsOf(asked, signal)) events.push(event);
   const items = await Promise.all(
     events.map(async (event): Promise<SeenEvent> => ({ event, own: await contentFlawOf(event) })),
@@ -85,6 +88,7 @@ const eventTexts = audit.event;
 interface EventWords {
   readonly what: string;
   readonly who: string | undefined;
+  readonly keyId: string | undefined;
   readonly why: string | undefined;
   readonly when: string | undefined;
   readonly request: string | undefined;
@@ -96,13 +100,15 @@ const textOf = (value: unknown): string | undefined =>
 const dataOf = (value: unknown): EventData =>
   typeof value === 'object' && value !== null ? (value as EventData) : {};
 
-/** An actor is a word or has an ID. */
-const actorOf = (value: unknown): string | undefined => {
+/** An actor is a word, or has a role with the name of its key, or the key's ID. */
+const actorOf = (value: unknown, keyName: string | null | undefined): string | undefined => {
   if (typeof value === 'string') return textOf(value);
   const said = dataOf(value);
+  if (said['role'] === 'system') return eventTexts.system;
+  const named = typeof keyName === 'string' ? isolated(keyName) : undefined;
   const parts = [
     said['kind'] ?? said['type'] ?? said['role'],
-    said['key_id'] ?? said['id'] ?? said['subject'],
+    named ?? said['key_id'] ?? said['id'] ?? said['subject'],
   ];
   return textOf(
     parts
@@ -134,7 +140,8 @@ export const wordsOf = (event: LogEvent): EventWords => {
   const [data, metadata] = [dataOf(covered.data), dataOf(covered.metadata)];
   return {
     what: sentenceOf(textOf(covered.type) ?? event.type, data),
-    who: actorOf(metadata['actor']),
+    who: actorOf(metadata['actor'], event.actor_name),
+    keyId: textOf(dataOf(metadata['actor'])['key_id']),
     why: textOf(data['reason']) ?? textOf(data['note']) ?? textOf(data['detail']),
     when: textOf(metadata['recorded_at']),
     request: textOf(metadata['correlation_id']),
@@ -178,11 +185,12 @@ interface EventDialogProps {
   readonly verdict: Verdict;
   readonly onClose: () => void;
   readonly onStream: (stream: string) => void;
+  readonly onActor: (actor: string) => void;
 }
 
 /** All of one event: in words, its hashes, and the JSON that was hashed. */
-export function EventDialog({ seen: { event }, verdict, onClose, onStream }: EventDialogProps) {
-  const { what, who, why, when, request } = wordsOf(event);
+export function EventDialog({ seen: { event }, verdict, onClose, onStream, onActor }: EventDialogProps) {
+  const { what, who, keyId, why, when, request } = wordsOf(event);
   const say = sayOf(verdict);
   const isReadable = event.covered !== null || event.texts_moved;
   const json = isReadable ? JSON.stringify(coveredOf(event), null, 2) : undefined;
@@ -193,7 +201,17 @@ export function EventDialog({ seen: { event }, verdict, onClose, onStream }: Eve
         {say}
       </p>
       <dl className="grid gap-3 sm:grid-cols-2">
-        <Fact name={eventTexts.who}>{who ?? eventTexts.unknown}</Fact>
+        <Fact name={eventTexts.who}>
+          {who ?? eventTexts.unknown}{' '}
+          {keyId !== undefined && (
+            <>
+              <Copy text={keyId} name={eventTexts.copyKey} />
+              <Button size="small" look="quiet" onClick={() => onActor(keyId)}>
+                {eventTexts.actorOnly}
+              </Button>
+            </>
+          )}
+        </Fact>
         <Fact name={eventTexts.when}>
           <Time at={when} />
         </Fact>
@@ -275,6 +293,7 @@ function EventLine({ id, seen, verdict, top, isActive, onOpen }: EventLineProps)
       onClick={onOpen}
       className={classes(
         'absolute inset-x-0 flex items-center gap-3 border-b border-line/60 px-4 hover:bg-sunken',
+        'print:static print:h-auto! print:py-2 print:transform-none!',
         isBad && 'bg-bad-soft/60',
         isActive && 'group-focus-visible/list:bg-accent-soft',
       )}
@@ -283,10 +302,15 @@ function EventLine({ id, seen, verdict, top, isActive, onOpen }: EventLineProps)
       <span aria-hidden className="absolute inset-y-0 left-[27px] w-px bg-line" />
       <Mark verdict={verdict} />
       <span className="min-w-0 flex-1">
-        <span className={classes('block truncate font-medium', verdict.kind === 'broken' && 'text-bad')}>
+        <span
+          className={classes(
+            'block truncate font-medium print:whitespace-normal',
+            verdict.kind === 'broken' && 'text-bad',
+          )}
+        >
           {what}
         </span>
-        <span className="block truncate text-[13px] text-soft">
+        <span className="block truncate text-[13px] text-soft print:wrap-anywhere print:whitespace-normal">
           <span className="sm:hidden">
             <Time at={when} /> ·{' '}
           </span>
@@ -331,8 +355,10 @@ export function EventList({ items, verified, onOpen, onMore }: EventListProps) {
     estimateSize: () => LINE_HEIGHT,
     overscan: 8,
   });
-  const shown = virtual.getVirtualItems();
-  const end = shown.at(-1)?.index ?? 0;
+  const isPrinting = useIsPrinting();
+  const inSight = virtual.getVirtualItems();
+  const shown = isPrinting ? items.map((_, index) => ({ index, start: 0 })) : inSight;
+  const end = inSight.at(-1)?.index ?? 0;
   const isNearEnd = end >= items.length - 20;
   useEffect(() => {
     if (isNearEnd) onMore?.();
@@ -357,7 +383,7 @@ export function EventList({ items, verified, onOpen, onMore }: EventListProps) {
       onKeyDown={onKeyDown}
       className="group/list h-[64vh] min-h-80 overflow-auto rounded-lg border border-line bg-surface"
     >
-      <div className="relative" style={{ height: virtual.getTotalSize() }}>
+      <div className="relative print:h-auto!" style={{ height: virtual.getTotalSize() }}>
         {shown.map(({ index, start }) => {
           const seen = items[index];
           return seen === undefined ? null : (

@@ -1,12 +1,12 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { LoaderCircle, ShieldAlert, ShieldCheck, Download, RefreshCw } from '../../ui/icons/icons.tsx';
 import { useState } from 'react';
-import { audit } from '../../texts/audit.ts';
+import { audit, EVENT_NAMES } from '../../texts/audit.ts';
 import { Button } from '../../ui/button.tsx';
 import { classes, CONTROL } from '../../ui/style.ts';
 import { ProblemNote, Empty, Skeleton } from '../../ui/states.tsx';
 import { verdictOf, type Break, type Verified } from './verifier.ts';
-import { EVENTS_MAX, eventsAddress } from '../../api/events.ts';
+import { EVENTS_MAX, eventsAddress, type EventFilter } from '../../api/events.ts';
 import { useRead } from '../../api/connection.ts';
 import { Select } from '../../ui/select.tsx';
 import { useVerification } from './verifierInWorker.ts';
@@ -21,10 +21,20 @@ interface AuditAddress {
   readonly order?: string | undefined;
   /** Begins here: a revision where a stream is named, else a position. */
   readonly from?: string | undefined;
+  readonly type?: string | undefined;
+  readonly actor?: string | undefined;
+  /** Days, UTC, both inclusive. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly q?: string | undefined;
 }
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+
+const PLACES = ['tab', 'stream', 'tenant', 'order', 'from'] as const;
+const FILTERS = ['type', 'actor', 'since', 'until', 'q'] as const;
+const NO_FILTER = { type: undefined, actor: undefined, since: undefined, until: undefined, q: undefined };
 
 /** The address, and a way to change several of its values at once. */
 export const useAuditAddress = (): readonly [AuditAddress, (change: AuditAddress) => void] => {
@@ -34,9 +44,17 @@ export const useAuditAddress = (): readonly [AuditAddress, (change: AuditAddress
     const next = (before: object): object => ({ ...before, ...values });
     void navigate({ to: '.', search: next, replace: true } as never);
   };
-  const [tab, stream, tenant] = [textOf(search['tab']), textOf(search['stream']), textOf(search['tenant'])];
-  return [{ tab, stream, tenant, order: textOf(search['order']), from: textOf(search['from']) }, change];
+  return [Object.fromEntries([...PLACES, ...FILTERS].map((name) => [name, textOf(search[name])])), change];
 };
+
+/** What is looked for, as the service takes it. */
+const filterOf = ({ type, actor, since, until, q }: AuditAddress): EventFilter => ({
+  type,
+  actor,
+  from: since,
+  to: until,
+  q,
+});
 
 const chainTexts = audit.chain;
 
@@ -131,10 +149,11 @@ interface FilterProps {
   readonly onChange: (value: string | undefined) => void;
   readonly isNumber?: boolean;
   readonly list?: string;
+  readonly isDay?: boolean;
 }
 
 /** A text that takes effect on Enter or when it is left. */
-function Filter({ label, hint, value = '', onChange, isNumber, list }: FilterProps) {
+function Filter({ label, hint, value = '', onChange, isNumber, list, isDay }: FilterProps) {
   const [typed, type] = useState<string>();
   const take = (): void => {
     const text = typed?.trim();
@@ -154,6 +173,7 @@ function Filter({ label, hint, value = '', onChange, isNumber, list }: FilterPro
       <label className="flex flex-col gap-1 text-[13px] text-soft">
         {label}
         <input
+          type={isDay === true ? 'date' : 'text'}
           value={typed ?? value}
           placeholder={hint}
           list={list}
@@ -164,6 +184,63 @@ function Filter({ label, hint, value = '', onChange, isNumber, list }: FilterPro
         />
       </label>
     </form>
+  );
+}
+
+const ALL = 'all';
+const TYPES = [
+  { value: ALL, name: scopeTexts.allTypes },
+  ...[...EVENT_NAMES].map(([value, name]) => ({ value, name })),
+];
+
+interface FilterBarProps {
+  readonly at: AuditAddress;
+  readonly onChange: (change: AuditAddress) => void;
+}
+
+/** Looks for some of the events; the check of the hashes goes on over all of them. */
+function FilterBar({ at, onChange }: FilterBarProps) {
+  const { type, actor, since, until, q } = at;
+  const look = (change: AuditAddress): void => onChange({ ...change, from: undefined });
+  const isAll = FILTERS.every((name) => at[name] === undefined);
+  return (
+    <div className="flex flex-wrap items-end gap-2">
+      <Filter label={scopeTexts.q} hint={scopeTexts.qHint} value={q} onChange={(next) => look({ q: next })} />
+      <div className="flex w-56 flex-col gap-1 text-[13px] text-soft">
+        {scopeTexts.type}
+        <Select
+          label={scopeTexts.type}
+          value={type ?? ALL}
+          choices={TYPES}
+          onChange={(next) => look({ type: next === ALL ? undefined : next })}
+        />
+      </div>
+      <Filter
+        label={scopeTexts.actor}
+        hint={scopeTexts.actorHint}
+        value={actor}
+        onChange={(next) => look({ actor: next })}
+      />
+      <Filter
+        label={scopeTexts.since}
+        hint=""
+        isDay
+        value={since}
+        onChange={(next) => look({ since: next })}
+      />
+      <Filter
+        label={scopeTexts.until}
+        hint=""
+        isDay
+        value={until}
+        onChange={(next) => look({ until: next })}
+      />
+      {!isAll && (
+        <Button look="quiet" onClick={() => onChange(NO_FILTER)}>
+          {scopeTexts.clearFilter}
+        </Button>
+      )}
+    </div>
   );
 }
 
@@ -178,7 +255,7 @@ function ScopeBar({ at, onChange, onAgain }: ScopeBarProps) {
   const { stream, tenant, order, from } = at;
   const tenants = useRead('listTenants', { query: { limit: 100 } });
   const isAll = stream === undefined && tenant === undefined && from === undefined;
-  const address = eventsAddress({ stream, tenant_id: tenant, limit: EVENTS_MAX });
+  const address = eventsAddress({ stream, tenant_id: tenant, ...filterOf(at), limit: EVENTS_MAX });
   return (
     <div className="flex flex-wrap items-end gap-2">
       <Filter
@@ -247,10 +324,11 @@ interface LoadedProps {
   readonly events: ReturnType<typeof useEvents>;
   readonly verified: Verified;
   readonly onStream: (stream: string) => void;
+  readonly onActor: (actor: string) => void;
 }
 
 /** The events that are loaded, and the one that is looked at. */
-function Loaded({ events, verified, onStream }: LoadedProps) {
+function Loaded({ events, verified, onStream, onActor }: LoadedProps) {
   const [open, setOpen] = useState<SeenEvent>();
   const items = events.data?.pages.flatMap((page) => page.items) ?? [];
   const isMore = events.hasNextPage && !events.isFetchingNextPage && !events.isError;
@@ -272,6 +350,10 @@ function Loaded({ events, verified, onStream }: LoadedProps) {
             setOpen(undefined);
             onStream(stream);
           }}
+          onActor={(actor) => {
+            setOpen(undefined);
+            onActor(actor);
+          }}
         />
       )}
     </>
@@ -282,7 +364,7 @@ function Loaded({ events, verified, onStream }: LoadedProps) {
 export function Timeline({ at, onChange }: TimelineProps) {
   const { stream, tenant, order, from } = at;
   const direction = order === 'oldest' ? 'forwards' : 'backwards';
-  const events = useEvents({ stream, tenant_id: tenant, direction, from });
+  const events = useEvents({ stream, tenant_id: tenant, direction, from, filter: filterOf(at) });
   const [verified, goOn] = useVerification(stream, tenant);
   const again = (): void => {
     void events.refetch();
@@ -290,11 +372,16 @@ export function Timeline({ at, onChange }: TimelineProps) {
   };
   return (
     <div className="flex flex-col gap-4">
-      <ScopeBar at={at} onChange={onChange} onAgain={again} />
+      <div className="flex flex-col gap-2 print:hidden">
+        <ScopeBar at={at} onChange={onChange} onAgain={again} />
+        <FilterBar at={at} onChange={onChange} />
+      </div>
       <ChainNote
         verified={verified}
         onGoOn={goOn}
-        onShow={(first) => onChange({ stream: first.stream, from: first.revision, order: 'oldest' })}
+        onShow={(first) =>
+          onChange({ ...NO_FILTER, stream: first.stream, from: first.revision, order: 'oldest' })
+        }
       />
       {events.hasPreviousPage && (
         <Button
@@ -309,10 +396,11 @@ export function Timeline({ at, onChange }: TimelineProps) {
       {events.isPending && <Skeleton lines={8} className="h-12" />}
       {events.data !== undefined && (
         <Loaded
-          key={[stream, tenant, direction, from].join(' ')}
+          key={JSON.stringify([stream, tenant, direction, from, filterOf(at)])}
           events={events}
           verified={verified}
           onStream={(chosen) => onChange({ stream: chosen, from: undefined })}
+          onActor={(actor) => onChange({ actor, from: undefined })}
         />
       )}
     </div>

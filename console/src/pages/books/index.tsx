@@ -7,6 +7,7 @@ import { MonthInput } from '../../ui/form.tsx';
 import { monthOf, periodOf } from '../../ui/period.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Journal } from './journal.tsx';
+import { OpenPayments } from './open.tsx';
 import { Payments } from './payments.tsx';
 import { Payout } from './payout.tsx';
 import { Deferred, Dormant, Tax } from './reports.tsx';
@@ -24,7 +25,7 @@ export default function BooksPage() {
             {texts.close}
           </Go>
         </Button>
-        {tab !== 'payout' && (
+        {tab !== 'payout' && tab !== 'open' && (
           <MonthInput
             label={texts.month}
             month={period.month}
@@ -42,6 +43,7 @@ export default function BooksPage() {
           { id: 'deferred', name: texts.tabs.deferred, content: <Deferred period={period} now={openedAt} /> },
           { id: 'journal', name: texts.tabs.journal, content: <Journal period={period} /> },
           { id: 'dormant', name: texts.tabs.dormant, content: <Dormant /> },
+          { id: 'open', name: texts.tabs.open, content: <OpenPayments /> },
           { id: 'payout', name: texts.tabs.payout, content: <Payout /> },
         ]}
       />

@@ -125,6 +125,23 @@ function Curves({ items, of }: { items: readonly RunItem[]; of: RunItem }) {
   );
 }
 
+/** The run that was chosen, else the newest, and how its set did over time. */
+function Shown({ items, chosen }: { items: readonly RunItem[]; chosen: string | undefined }) {
+  const opened = items.find(({ run_id }) => run_id === chosen) ?? items[0];
+  // a run that was named is shown also where the list is not loaded as far as it
+  const shown = chosen ?? opened?.run_id;
+  return (
+    <>
+      {shown !== undefined && <OpenedRun key={shown} run_id={shown} />}
+      {opened !== undefined && opened.run_id === shown && (
+        <Card title={texts.curve.title}>
+          <Curves items={items} of={opened} />
+        </Card>
+      )}
+    </>
+  );
+}
+
 /** What was measured, newest first. */
 export function Runs() {
   const tenant_id = useTenantId();
@@ -134,7 +151,6 @@ export function Runs() {
     { refetchInterval: EACH_MS, sorts: SORTS },
   );
   const [chosen, choose] = useAddressValue('run');
-  const opened = list.items?.find(({ run_id }) => run_id === chosen) ?? list.items?.[0];
   if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
   return (
     <div className="flex flex-col gap-4">
@@ -147,14 +163,7 @@ export function Runs() {
         empty={<Empty title={texts.runs.empty.title} say={texts.runs.empty.say} />}
         height={320}
       />
-      {opened !== undefined && (
-        <>
-          <OpenedRun key={opened.run_id} run_id={opened.run_id} />
-          <Card title={texts.curve.title}>
-            <Curves items={list.items ?? []} of={opened} />
-          </Card>
-        </>
-      )}
+      <Shown items={list.items ?? []} chosen={chosen} />
     </div>
   );
 }

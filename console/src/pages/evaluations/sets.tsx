@@ -15,6 +15,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { JsonEditor } from '../../ui/editor.tsx';
 import { ExamplesInput, examplesOf, parsedObject } from '../../ui/examples.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
+import { useGo } from '../../ui/go.tsx';
+import { ArtifactField, ConfigField, NONE } from '../../ui/pick.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
@@ -25,16 +27,16 @@ const { columns: names, ask } = texts;
 
 const FIRST = JSON.stringify({ type: 'object', properties: { total: { type: 'number' } } }, undefined, 2);
 
-const asked = z.object({ config: z.string().trim(), artifact: z.string().trim() });
+const asked = z.object({ config: z.string(), artifact: z.string() });
 type Asked = z.infer<typeof asked>;
 
 /** What a run measures: what is named, or the schema. */
 const measured = ({ config, artifact }: Asked, schema: object | undefined) =>
-  config === '' && artifact === ''
+  config === NONE && artifact === NONE
     ? { schema }
     : {
-        ...(config !== '' && { config_id: config }),
-        ...(artifact !== '' && { artifact_id: artifact }),
+        ...(config !== NONE && { config_id: config }),
+        ...(artifact !== NONE && { artifact_id: artifact }),
       };
 
 /** The note says what went wrong. */
@@ -70,6 +72,7 @@ function FormEnd({ error, isBusy, submit, onClose }: FormEndProps) {
 function AskDialog({ set, onClose, isRun }: AskProps & { readonly isRun: boolean }) {
   const tenant_id = useTenantId();
   const cache = useQueryClient();
+  const go = useGo();
   const run = useChange('createEvaluationRun');
   const learn = useChange('createTrainingJob');
   const [schema, setSchema] = useState(FIRST);
@@ -77,7 +80,7 @@ function AskDialog({ set, onClose, isRun }: AskProps & { readonly isRun: boolean
   const target = parsedObject(schema);
   const send = async ({ config, artifact }: Asked): Promise<void> => {
     tried(true);
-    const isNamed = config !== '' || artifact !== '';
+    const isNamed = config !== NONE || artifact !== NONE;
     if (target === undefined && !isNamed) return;
     const { set_id } = set;
     const about = { tenant_id, set_id };
@@ -89,6 +92,7 @@ function AskDialog({ set, onClose, isRun }: AskProps & { readonly isRun: boolean
     if (answer === undefined) return;
     toast(isRun ? ask.runDone : ask.learnDone);
     onClose();
+    if ('run_id' in answer) go(`/evaluations?tab=runs&run=${answer.run_id}`);
     await cache.invalidateQueries({ queryKey: [isRun ? 'listEvaluationRuns' : 'listTrainingJobs'] });
   };
   return (
@@ -98,9 +102,9 @@ function AskDialog({ set, onClose, isRun }: AskProps & { readonly isRun: boolean
       title={isRun ? ask.runTitle : ask.learnTitle}
       say={isRun ? ask.runSay : ask.learnSay}
     >
-      <Form<Asked> schema={asked} initial={{ config: '', artifact: '' }} onSubmit={send}>
-        {isRun && <TextField name="config" label={ask.config} autoComplete="off" />}
-        {isRun && <TextField name="artifact" label={ask.artifact} autoComplete="off" />}
+      <Form<Asked> schema={asked} initial={{ config: NONE, artifact: NONE }} onSubmit={send}>
+        {isRun && <ConfigField name="config" label={ask.config} tenant_id={tenant_id} />}
+        {isRun && <ArtifactField name="artifact" label={ask.artifact} tenant_id={tenant_id} />}
         <div className="flex min-w-0 flex-col gap-1">
           <span className="font-medium">{ask.schema}</span>
           <JsonEditor label={ask.schema} value={schema} onChange={setSchema} height="160px" />
@@ -122,13 +126,13 @@ function AskDialog({ set, onClose, isRun }: AskProps & { readonly isRun: boolean
 }
 
 const { decided } = texts.sets;
-const picked = z.object({
+const chosen = z.object({
   name: z.string().trim(),
-  config: z.string().trim(),
+  config: z.string(),
   from: z.string(),
   until: z.string(),
 });
-type Picked = z.infer<typeof picked>;
+type Picked = z.infer<typeof chosen>;
 
 const DAY_MS = 86_400_000;
 /** The first moment of a day here, or of a later one. */
@@ -136,7 +140,7 @@ const startOf = (day: string, later = 0): string =>
   new Date(new Date(`${day}T00:00:00`).getTime() + later * DAY_MS).toISOString();
 
 const decisionsOf = ({ config, from, until }: Picked) => ({
-  ...(config !== '' && { config_id: config }),
+  ...(config !== NONE && { config_id: config }),
   ...(from !== '' && { decided_from: startOf(from) }),
   ...(until !== '' && { decided_until: startOf(until, 1) }),
 });
@@ -161,15 +165,16 @@ const useMaking = (onClose: () => void) => {
 
 /** Makes a set of what people have decided in reviews. */
 function DecidedDialog({ onClose }: Pick<AskProps, 'onClose'>) {
+  const tenant_id = useTenantId();
   const { make, made } = useMaking(onClose);
   const send = async (values: Picked): Promise<void> => {
     await made(values.name, { from_decisions: decisionsOf(values) });
   };
   return (
     <Dialog isOpen onOpenChange={onClose} title={decided.title} say={decided.say}>
-      <Form<Picked> schema={picked} initial={{ name: '', config: '', from: '', until: '' }} onSubmit={send}>
+      <Form<Picked> schema={chosen} initial={{ name: '', config: NONE, from: '', until: '' }} onSubmit={send}>
         <TextField name="name" label={decided.name} say={decided.nameSay} autoComplete="off" />
-        <TextField name="config" label={decided.config} say={decided.configSay} autoComplete="off" />
+        <ConfigField name="config" label={decided.config} say={decided.configSay} tenant_id={tenant_id} />
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField name="from" label={decided.from} type="date" />
           <TextField name="until" label={decided.until} type="date" />

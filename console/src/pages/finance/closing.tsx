@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { Badge } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
+import { Operator } from '../../ui/keyNames.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { Time } from '../../ui/values.tsx';
 
@@ -102,8 +103,9 @@ function ClosedBy({ closed }: { closed: Closed }) {
     );
   return (
     <p className="break-words text-soft">
-      {words.closedAt} <Time at={closing.closed_at} /> {words.by} {closing.closed_by ?? words.erased} ·{' '}
-      {words.position} {closing.position} · {words.digest}{' '}
+      {words.closedAt} <Time at={closing.closed_at} /> {words.by}{' '}
+      {closing.closed_by === null ? words.erased : <Operator id={closing.closed_by} />} · {words.position}{' '}
+      {closing.position} · {words.digest}{' '}
       <code className="break-all text-[13px]" title={closing.digest}>
         {closing.digest.slice(0, 12)}
       </code>
@@ -129,7 +131,8 @@ function Reopened({ books, month }: { books: BooksResponse; month: string }) {
     .filter((one) => one.month === month)
     .map(({ number, reason, reopened_at, reopened_by }) => (
       <p key={number} className="break-words text-soft">
-        {words.reopenedAt} <Time at={reopened_at} /> {words.by} {reopened_by ?? words.erased}: {reason}
+        {words.reopenedAt} <Time at={reopened_at} /> {words.by}{' '}
+        {reopened_by === null ? words.erased : <Operator id={reopened_by} />}: {reason}
       </p>
     ));
 }

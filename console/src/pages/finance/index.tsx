@@ -5,6 +5,7 @@ import { MonthInput } from '../../ui/form.tsx';
 import { monthOf, periodOf } from '../../ui/period.ts';
 import { PageHeader } from '../../ui/card.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { BillingRates } from './billingRates.tsx';
 import { Costs } from './costs.tsx';
 import { Margin } from './margin.tsx';
 import { CloseMonth, Reconciliation } from './month.tsx';
@@ -30,6 +31,7 @@ export default function FinancePage() {
           { id: 'costs', name: texts.tabs.costs, content: <Costs period={period} /> },
           { id: 'prices', name: texts.tabs.prices, content: <PriceList /> },
           { id: 'rates', name: texts.tabs.rates, content: <Rates /> },
+          { id: 'billing', name: texts.tabs.billing, content: <BillingRates /> },
           { id: 'reconciliation', name: texts.tabs.reconciliation, content: <Reconciliation /> },
           { id: 'close', name: texts.tabs.close, content: <CloseMonth period={period} now={openedAt} /> },
         ]}

@@ -13,7 +13,7 @@ import { useState, type ReactNode } from 'react';
 import { api, csvOf, fileOf, useChange, useRead } from '../../api/connection.ts';
 import { finance as texts } from '../../texts/finance.ts';
 import { Button } from '../../ui/button.tsx';
-import { csvOf as textOfCsv, shellWord } from '../../ui/csv.ts';
+import { csvOf as textOfCsv } from '../../ui/csv.ts';
 import { Downloads, type NamedFile } from '../../ui/download.tsx';
 import type { Period } from '../../ui/period.ts';
 import { Closing } from './closing.tsx';
@@ -123,9 +123,7 @@ const paymentsStep = (read: UseQueryResult<OpenPaymentList>): Step => {
     isGood: items.length === 0,
     say: items.length === 0 ? close.noneOpen : say(count(items.length)),
   }));
-  if (stuck === undefined) return step;
-  const payment = [stuck.provider, stuck.provider_txn_id].map(shellWord).join(' ');
-  return { ...step, command: `quire payments release ${payment} --reason 'WHY'` };
+  return { ...step, to: '/books?tab=open' };
 };
 
 const booksSeen = ({ drifted, tenants_checked }: ReconciliationResponse): Seen => {
@@ -158,6 +156,22 @@ function RunAudit({ isRunning }: { isRunning: boolean }) {
         {close.audit}
       </Button>
       <ProblemNote error={start.error} />
+    </div>
+  );
+}
+
+/** Seals the log as it is. */
+function MakeSeal() {
+  const make = useChange('sealEventLog');
+  const cache = useQueryClient();
+  const send = (): void =>
+    make.mutate({ body: {} }, { onSettled: () => void cache.invalidateQueries({ queryKey: ['listSeals'] }) });
+  return (
+    <div className="flex flex-col items-start gap-2">
+      <Button size="small" isBusy={make.isPending} onClick={send}>
+        {close.seal}
+      </Button>
+      <ProblemNote error={make.error} />
     </div>
   );
 }
@@ -199,7 +213,7 @@ export const useSteps = (period: Period, now: number): readonly Step[] => {
     {
       ...stepOf('seal', seals, (data) => sealSeen(data, end)),
       to: '/audit?tab=seals',
-      command: 'quire seal --retain 3650d',
+      act: seals.data !== undefined && sealSeen(seals.data, end).isGood ? undefined : <MakeSeal />,
     },
     { ...stepOf('margin', margin, marginSeen), to: tab('margin', period) },
     paymentsStep(open),

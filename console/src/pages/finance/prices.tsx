@@ -15,6 +15,7 @@ import {
   type State,
   type Entry,
 } from './entries.ts';
+import { ImportRates } from './importRates.tsx';
 import { shell } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -403,8 +404,7 @@ function PublishDay({ known, day }: { known: readonly Known[]; day: string }) {
       <p className="text-soft">{texts.rates.editSay}</p>
       <EntryLines entries={entries} onChange={keep} amountName={texts.rates.rate} amounts={RATES} />
       {filled.length > 0 && <ChangeLines changes={changes} />}
-      <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="text-[13px] text-soft">{texts.rates.import}</p>
+      <div className="self-end">
         <Confirm
           action={texts.rates.review}
           title={texts.rates.confirmTitle(day)}
@@ -442,6 +442,7 @@ function RatesOf({ currencies }: { currencies: readonly string[] }) {
         <Card title={texts.rates.edit}>
           {known === undefined ? <Skeleton lines={4} /> : <PublishDay key={day} known={known} day={day} />}
         </Card>
+        <ImportRates />
       </div>
     </div>
   );

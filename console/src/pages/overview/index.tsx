@@ -12,6 +12,7 @@ import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits, Time } from '../../ui/values.tsx';
 import { dayAt, percentOf, successOf, spentOn, timeOf, type Day } from './figures.ts';
 import { Figures, type FigureRow } from './figureTable.tsx';
+import { NearBudgets } from './nearBudgets.tsx';
 import { OfService } from './service.tsx';
 
 type Outcomes = Awaited<ReturnType<Api['getOutcomes']>>;
@@ -104,14 +105,15 @@ function Left() {
 
 const OPEN_SHOWN = 5;
 
+const OPERATIONS: Readonly<Record<string, string>> = texts.failures.operations;
+
 type OpenOperation = Awaited<ReturnType<Api['listOperations']>>['items'][number];
 
 function OpenLine({ operation, status, pages, accepted_at }: OpenOperation) {
-  const { extract, to_markdown } = texts.failures.operations;
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-1.5">
       <Badge tone={status === 'running' ? 'accent' : 'neutral'}>{status}</Badge>
-      <span>{operation === 'extract' ? extract : to_markdown}</span>
+      <span>{OPERATIONS[operation] ?? operation}</span>
       <span className="text-soft">{texts.waits.pages(pages)}</span>
       <span className="ml-auto text-soft">
         <Time at={accepted_at} />
@@ -227,6 +229,7 @@ function OfTenant({ isAdmin }: { isAdmin: boolean }) {
   return (
     <div className="flex flex-col gap-4">
       <Left />
+      <NearBudgets />
       {isEmpty ? (
         <Empty title={texts.empty.title} say={texts.empty.say}>
           <Go to="/playground">{texts.empty.go}</Go>

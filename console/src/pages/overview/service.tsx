@@ -47,6 +47,9 @@ interface Alert {
   readonly to: string;
 }
 
+/** As the alert rules have it. */
+const STILL_MAX_SECONDS = 120;
+
 const OPERATION = '/operation';
 
 /** Parts that are away, and read models that stopped. */
@@ -57,6 +60,12 @@ const alertsOfState = ({ parts, read_models }: ServiceState): readonly Alert[] =
   ...read_models
     .filter(({ state }) => state !== 'live')
     .map(({ name }) => ({ say: texts.late(name), to: OPERATION })),
+  ...read_models
+    .filter(({ parked }) => parked.length > 0)
+    .map(({ name, parked }) => ({ say: texts.parked(name, parked.length), to: OPERATION })),
+  ...read_models
+    .filter(({ state, still_seconds }) => state === 'live' && still_seconds >= STILL_MAX_SECONDS)
+    .map(({ name, still_seconds }) => ({ say: texts.still(name, still_seconds), to: OPERATION })),
 ];
 
 const alertsOfAudit = (last: AuditItem | undefined): readonly Alert[] => {

@@ -1,9 +1,10 @@
-import { useState } from 'react';
-import { ArrowDown, ArrowUp, Plus, X } from '../../ui/icons/icons.tsx';
+import { useState, type DragEvent, type KeyboardEvent } from 'react';
+import { ArrowDown, ArrowUp, ChevronDown, GripVertical, Plus, X } from '../../ui/icons/icons.tsx';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { classes, CONTROL } from '../../ui/style.ts';
-import { added, changed, entriesOf, insideOf, KINDS, kindOf, moved, removed } from './fields.ts';
+import { added, allowedText, changed, entriesOf, FORMATS, insideOf, isRequired, KINDS } from './fields.ts';
+import { kindOf, moved, placed, removed, withAllowed, withFormat, withRequired } from './fields.ts';
 import { withInside, withKind, type Entry, type Kind } from './fields.ts';
 import type { SchemaPart } from '../../document/values.ts';
 
@@ -42,7 +43,10 @@ interface RowProps {
   readonly above: string;
   readonly isTaken: (name: string) => boolean;
   readonly onChange: (entry: Entry) => void;
+  readonly isNeeded: boolean;
+  readonly onNeed: (isNeeded: boolean) => void;
   readonly onRemove: () => void;
+  readonly handle: HandleProps;
   /** undefined: it is the first, or the last. */
   readonly onUp: (() => void) | undefined;
   readonly onDown: (() => void) | undefined;
@@ -70,7 +74,9 @@ function KindSelect({ entry, path, onChange }: Pick<RowProps, 'entry' | 'onChang
 }
 
 /** A field, and below it the fields that it has itself. */
-function FieldRow({ entry, above, isTaken, onChange, onRemove, onUp, onDown }: RowProps) {
+function FieldRow(props: RowProps) {
+  const { entry, above, isTaken, isNeeded, onChange, onRemove, onUp, onDown, handle } = props;
+  const [hasDetails, show] = useState(false);
   const [name, part] = entry;
   const path = above === '' ? name : `${above} ${name}`;
   const inside = insideOf(part);
@@ -87,6 +93,7 @@ function FieldRow({ entry, above, isTaken, onChange, onRemove, onUp, onDown }: R
   return (
     <div className="flex flex-col gap-1">
       <div className="flex items-center gap-1">
+        <Handle {...handle} path={path} />
         <NameInput
           label={`${texts.name}: ${path}`}
           name={name}
@@ -96,6 +103,16 @@ function FieldRow({ entry, above, isTaken, onChange, onRemove, onUp, onDown }: R
         <KindSelect entry={entry} path={path} onChange={onChange} />
         {description}
         <span className="flex shrink-0">
+          <Button
+            look="quiet"
+            size="icon"
+            className={classes('w-6', isNeeded && 'text-accent')}
+            aria-label={texts.details(path)}
+            aria-expanded={hasDetails}
+            onClick={() => show(!hasDetails)}
+          >
+            <ChevronDown aria-hidden className={classes('size-4', hasDetails && 'rotate-180')} />
+          </Button>
           <Move label={texts.up(path)} icon={ArrowUp} onMove={onUp} />
           <Move label={texts.down(path)} icon={ArrowDown} onMove={onDown} />
           <Button look="quiet" size="icon" className="w-6" aria-label={texts.remove(path)} onClick={onRemove}>
@@ -103,6 +120,7 @@ function FieldRow({ entry, above, isTaken, onChange, onRemove, onUp, onDown }: R
           </Button>
         </span>
       </div>
+      {hasDetails && <Details {...props} path={path} />}
       {inside !== undefined && (
         <div className="ml-2 border-l-2 border-line pl-2">
           <FieldRows
@@ -113,6 +131,127 @@ function FieldRow({ entry, above, isTaken, onChange, onRemove, onUp, onDown }: R
         </div>
       )}
     </div>
+  );
+}
+
+const hasAllowed = (kind: Kind | undefined): boolean =>
+  kind === 'string' || kind === 'number' || kind === 'integer';
+
+/** Whether a field is required, and which texts or numbers it may have. */
+function Details({ entry, path, isNeeded, onNeed, onChange }: RowProps & { path: string }) {
+  const [name, part] = entry;
+  const kind = kindOf(part);
+  return (
+    <div className="mb-1 ml-7 flex flex-wrap items-end gap-x-4 gap-y-2 rounded-md bg-sunken p-2">
+      <label className="flex h-8 items-center gap-2">
+        <input
+          type="checkbox"
+          aria-label={`${texts.required}: ${path}`}
+          checked={isNeeded}
+          onChange={({ target }) => onNeed(target.checked)}
+        />
+        {texts.required}
+      </label>
+      {kind === 'string' && (
+        <label className="flex flex-col text-[13px] text-soft">
+          {texts.format}
+          <select
+            aria-label={`${texts.format}: ${path}`}
+            className={`${CONTROL} w-36`}
+            value={part.format ?? ''}
+            onChange={({ target }) => onChange([name, withFormat(part, target.value)])}
+          >
+            <option value="">{texts.anyFormat}</option>
+            {FORMATS.map((one) => (
+              <option key={one} value={one}>
+                {texts.formats[one]}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {hasAllowed(kind) && <Allowed part={part} path={path} onPart={(next) => onChange([name, next])} />}
+      <label className="flex w-full flex-col text-[13px] text-soft sm:hidden">
+        {texts.description}
+        <input
+          aria-label={`${texts.description}: ${path}`}
+          className={CONTROL}
+          value={part.description ?? ''}
+          onChange={({ target }) => onChange([name, { ...part, description: target.value }])}
+        />
+      </label>
+    </div>
+  );
+}
+
+interface AllowedProps {
+  readonly part: SchemaPart;
+  readonly path: string;
+  readonly onPart: (part: SchemaPart) => void;
+}
+
+/** Allowed values as they are typed: a comma at the end stays until one leaves. */
+function Allowed({ part, path, onPart }: AllowedProps) {
+  const [typed, type] = useState<string>();
+  return (
+    <label className="flex min-w-48 flex-1 flex-col text-[13px] text-soft">
+      {texts.allowed}
+      <input
+        aria-label={`${texts.allowed}: ${path}`}
+        title={texts.allowedSay}
+        placeholder={texts.allowedSay}
+        className={CONTROL}
+        value={typed ?? allowedText(part)}
+        onChange={({ target }) => {
+          type(target.value);
+          onPart(withAllowed(part, target.value));
+        }}
+        onBlur={() => type(undefined)}
+      />
+    </label>
+  );
+}
+
+interface HandleProps {
+  readonly at: number;
+  readonly list: string;
+  readonly onPlace: (from: number, to: number) => void;
+}
+
+const DRAGGED = 'application/x-quire-field';
+
+/** The place of a field that is dragged over another one of the same list; undefined: something else is. */
+const draggedFrom = (event: DragEvent, list: string): number | undefined => {
+  const [from, of] = event.dataTransfer.getData(DRAGGED).split(' ');
+  return from === undefined || of !== JSON.stringify(list).replaceAll(' ', '') ? undefined : Number(from);
+};
+
+/** By it a field is dragged to another place of its list, or moved by the arrow keys; the focus goes with it. */
+function Handle({ at, list, onPlace, path }: HandleProps & { path: string }) {
+  const move = (event: KeyboardEvent<HTMLButtonElement>): void => {
+    const to = at + ({ ArrowUp: -1, ArrowDown: 1 }[event.key] ?? 0);
+    if (to === at) return;
+    event.preventDefault();
+    const rows = event.currentTarget.closest('[data-fields]');
+    onPlace(at, to);
+    rows?.querySelector<HTMLElement>(`:scope > [data-at="${String(to)}"] [data-handle]`)?.focus();
+  };
+  return (
+    <button
+      type="button"
+      draggable
+      data-handle
+      aria-label={texts.drag(path)}
+      onKeyDown={move}
+      onDragStart={(event) => {
+        event.dataTransfer.effectAllowed = 'move';
+        const of = JSON.stringify(list).replaceAll(' ', '');
+        event.dataTransfer.setData(DRAGGED, `${String(at)} ${of}`);
+      }}
+      className="shrink-0 cursor-grab rounded text-soft hover:text-ink active:cursor-grabbing pointer-coarse:hidden"
+    >
+      <GripVertical aria-hidden className="size-4" />
+    </button>
   );
 }
 
@@ -147,19 +286,37 @@ interface FieldRowsProps {
 /** The fields of an object one below the other: named, typed, moved and removed where they stand. */
 export function FieldRows({ schema, onChange, above = '', className }: FieldRowsProps) {
   const entries = entriesOf(schema);
+  const onPlace = (from: number, to: number): void => onChange(placed(schema, from, to));
   return (
-    <div className={classes('flex flex-col gap-1 p-0.5', className)}>
+    <div data-fields className={classes('flex flex-col gap-1 p-0.5', className)}>
       {entries.map((entry, at) => (
-        <FieldRow
+        <div
           key={at}
-          entry={entry}
-          above={above}
-          isTaken={(name) => entries.some(([other], place) => place !== at && other === name)}
-          onChange={(next) => onChange(changed(schema, at, next))}
-          onRemove={() => onChange(removed(schema, at))}
-          onUp={at === 0 ? undefined : () => onChange(moved(schema, at, -1))}
-          onDown={at === entries.length - 1 ? undefined : () => onChange(moved(schema, at, 1))}
-        />
+          data-at={at}
+          onDragOver={(event) => {
+            if (event.dataTransfer.types.includes(DRAGGED)) event.preventDefault();
+          }}
+          onDrop={(event) => {
+            const from = draggedFrom(event, above);
+            if (from === undefined) return;
+            event.preventDefault();
+            event.stopPropagation();
+            onPlace(from, at);
+          }}
+        >
+          <FieldRow
+            entry={entry}
+            above={above}
+            handle={{ at, list: above, onPlace }}
+            isNeeded={isRequired(schema, entry[0])}
+            onNeed={(isNeeded) => onChange(withRequired(schema, entry[0], isNeeded))}
+            isTaken={(name) => entries.some(([other], place) => place !== at && other === name)}
+            onChange={(next) => onChange(changed(schema, at, next))}
+            onRemove={() => onChange(removed(schema, at))}
+            onUp={at === 0 ? undefined : () => onChange(moved(schema, at, -1))}
+            onDown={at === entries.length - 1 ? undefined : () => onChange(moved(schema, at, 1))}
+          />
+        </div>
       ))}
       <Button size="small" className="self-start" onClick={() => onChange(added(schema))}>
         <Plus aria-hidden className="size-4" /> {above === '' ? texts.add : texts.addTo(above)}

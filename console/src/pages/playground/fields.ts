@@ -129,6 +129,57 @@ export const moved = (schema: SchemaPart, at: number, by: 1 | -1): SchemaPart =>
   return withFields(schema, entries.with(at, other).with(at + by, one));
 };
 
+/** The schema with a field at another's place. */
+export const placed = (schema: SchemaPart, from: number, to: number): SchemaPart => {
+  const entries = entriesOf(schema);
+  const entry = entries[from];
+  if (entry === undefined || to < 0 || to >= entries.length) return schema;
+  return withFields(schema, entries.toSpliced(from, 1).toSpliced(to, 0, entry));
+};
+
+export const isRequired = ({ required = [] }: SchemaPart, name: string): boolean => required.includes(name);
+
+/** The schema with a field that has to be there, or need not. */
+export const withRequired = (schema: SchemaPart, name: string, isNeeded: boolean): SchemaPart => {
+  const others = (schema.required ?? []).filter((one) => one !== name);
+  if (isNeeded) return { ...schema, required: [...others, name] };
+  const { required: _, ...rest } = schema;
+  return others.length === 0 ? rest : { ...rest, required: others };
+};
+
+/** Forms of a text that the service checks, but for days, which are a kind of their own. */
+export const FORMATS = ['date-time', 'time', 'email', 'uri', 'uuid'] as const;
+
+/** The same text of another form; '' for any. */
+export const withFormat = (part: SchemaPart, format: string): SchemaPart => {
+  const { format: _, ...rest } = part;
+  return format === '' ? rest : { ...rest, format };
+};
+
+/** Allowed values as a line of text. */
+export const allowedText = ({ enum: allowed = [] }: SchemaPart): string =>
+  allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join(', ');
+
+/** The same field with allowed values, written with commas between them; none: any. */
+export const withAllowed = (part: SchemaPart, text: string): SchemaPart => {
+  const { enum: _, ...rest } = part;
+  const texts = [...new Set(text.split(',').map((one) => one.trim()))].filter((one) => one !== '');
+  if (texts.length === 0) return rest;
+  const isNumeric = kindOf(part) === 'number' || kindOf(part) === 'integer';
+  const values = texts.map((one) => (isNumeric && !Number.isNaN(Number(one)) ? Number(one) : one));
+  return { ...rest, enum: values };
+};
+
+/** Fields of a proposal that a schema does not have. */
+export const suggestionsFor = (schema: SchemaPart, proposal: SchemaPart): readonly Entry[] => {
+  const names = new Set(entriesOf(schema).map(([name]) => name));
+  return entriesOf(proposal).filter(([name]) => !names.has(name));
+};
+
+/** The schema with a field at its end. */
+export const withEntry = (schema: SchemaPart, entry: Entry): SchemaPart =>
+  withFields(schema, [...entriesOf(schema), entry]);
+
 /** The schema with a text at its end, under a name that is free. */
 export const added = (schema: SchemaPart): SchemaPart => {
   const entries = entriesOf(schema);

@@ -14,7 +14,7 @@ import { Form, TextField } from '../../ui/form.tsx';
 import { Go } from '../../ui/go.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { Copy } from '../../ui/values.tsx';
-import { requestCode } from './results.tsx';
+import { requestCode } from '../../document/requestCode.tsx';
 import { isTemplate, readSchema } from '../../document/values.ts';
 
 const { steps: texts } = playground;

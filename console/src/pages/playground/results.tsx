@@ -7,97 +7,17 @@ import { keepExample, keptExamples } from '../../api/uploads.ts';
 import { useTenantId } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ProblemNote } from '../../ui/states.tsx';
-import { saveFile, shellWord } from '../../ui/csv.ts';
+import { saveFile } from '../../ui/csv.ts';
 import { ReadingsBeside } from './readingsBeside.tsx';
+import { CodeTab, type AskedOptions } from '../../document/requestCode.tsx';
 import { corrected, type ValueRow } from '../../document/values.ts';
+import { filesOf, workbookOf } from '../../document/files.ts';
+import { Downloads } from '../../ui/download.tsx';
 import { ValueTree } from './valueTree.tsx';
 import { Card } from '../../ui/card.tsx';
 import { BlocksTab, Converted, MarkdownTab, TextTab, type Conversion } from '../../document/conversion.tsx';
 
-type Language = 'curl' | 'typescript' | 'python';
-
-const indented = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
-
-/** The same request for a program. The key is read from the environment: a session has none to show. */
-export const requestCode = (
-  language: Language,
-  { url, name, schema }: { readonly url: string; readonly name: string; readonly schema: string },
-): string => {
-  switch (language) {
-    case 'curl':
-      return [
-        `curl -sf ${url}/v1/extract \\`,
-        '  -H "X-API-KEY: $QUIRE_API_KEY" \\',
-        `  -F ${shellWord(`file=@"${name.replaceAll('"', '')}"`)} \\`,
-        `  -F ${shellWord(`schema=${schema}`)}`,
-      ].join('\n');
-    case 'typescript':
-      return [
-        "import { openAsBlob } from 'node:fs';",
-        "import { Quire } from '@quire/client';",
-        '',
-        `const quire = new Quire({ url: ${JSON.stringify(url)}, key: process.env.QUIRE_API_KEY });`,
-        'const { result } = await quire.extract({',
-        `  file: await openAsBlob(${JSON.stringify(name)}),`,
-        `  schema: ${indented(schema, '  ')},`,
-        '});',
-        'console.log(result);',
-      ].join('\n');
-    case 'python':
-      return [
-        'import json, os',
-        'import requests',
-        '',
-        `schema = json.loads(${JSON.stringify(schema)})`,
-        `with open(${JSON.stringify(name)}, "rb") as file:`,
-        '    answer = requests.post(',
-        `        ${JSON.stringify(`${url}/v1/extract`)},`,
-        '        headers={"X-API-KEY": os.environ["QUIRE_API_KEY"]},',
-        '        files={"file": file},',
-        '        data={"schema": json.dumps(schema)},',
-        '    )',
-        'answer.raise_for_status()',
-        'print(answer.json()["result"])',
-      ].join('\n');
-  }
-};
-
 const { results: texts } = playground;
-
-const LANGUAGES: readonly (readonly [Language, string])[] = [
-  ['curl', 'curl'],
-  ['typescript', 'TypeScript'],
-  ['python', 'Python'],
-];
-
-/** The same request as a program sends it. */
-function CodeTab({ name, schema }: { name: string; schema: string }) {
-  const given = { url: window.location.origin, name, schema };
-  return (
-    <Tabs
-      label={texts.languages}
-      tabs={LANGUAGES.map(([id, title]) => ({
-        id,
-        name: title,
-        content: (
-          <div className="relative">
-            <div className="absolute top-2 right-2">
-              <Copy name={texts.copyCode} text={requestCode(id, given)} />
-            </div>
-            <pre
-              tabIndex={0}
-              role="region"
-              aria-label={title}
-              className="max-h-[60vh] overflow-auto rounded bg-sunken p-3 font-mono text-[13px]"
-            >
-              {requestCode(id, given)}
-            </pre>
-          </div>
-        ),
-      }))}
-    />
-  );
-}
 
 /** What is chosen, corrected and being corrected; the page's boxes share it. */
 export interface Choosing {
@@ -107,6 +27,9 @@ export interface Choosing {
   readonly edit: (editing: { path: string; text: string } | undefined) => void;
   readonly corrections: ReadonlyMap<string, string>;
   readonly correct: (path: string, text: string) => void;
+  /** All corrections are in an example. */
+  readonly isKept: boolean;
+  readonly markKept: () => void;
 }
 
 interface DataTabProps {
@@ -120,10 +43,12 @@ function Examples({
   file,
   answer,
   corrections,
-}: Pick<DataTabProps, 'file' | 'answer'> & Pick<Choosing, 'corrections'>) {
+  markKept,
+}: Pick<DataTabProps, 'file' | 'answer'> & Pick<Choosing, 'corrections' | 'markKept'>) {
   const tenantId = useTenantId();
   const adding = useMutation({
     mutationFn: () => keepExample(tenantId, { file, expected: corrected(answer.result, corrections) }),
+    onSuccess: markKept,
   });
   const kept = adding.data ?? keptExamples(tenantId);
   return (
@@ -178,7 +103,15 @@ function DataTab({ file, answer, rows, choosing }: DataTabProps) {
           </ul>
         </div>
       )}
-      <Examples file={file} answer={answer} corrections={choosing.corrections} />
+      <Examples file={file} answer={answer} corrections={choosing.corrections} markKept={choosing.markKept} />
+      <Downloads
+        files={filesOf(
+          { ...answer, result: corrected(answer.result, choosing.corrections) },
+          answer.meta.file_name ?? file.name,
+          // the service knows nothing of what was corrected here
+          choosing.corrections.size === 0 ? workbookOf(answer.meta.extraction_id) : undefined,
+        )}
+      />
     </div>
   );
 }
@@ -189,6 +122,8 @@ interface ResultsProps {
   /** As it stands now, and as the answer was read by. */
   readonly schema: string;
   readonly ran: string;
+  /** How the next run reads. */
+  readonly options: AskedOptions;
   readonly answer: ExtractionResult | undefined;
   readonly rows: readonly ValueRow[];
   readonly choosing: Choosing;
@@ -196,7 +131,8 @@ interface ResultsProps {
 }
 
 /** What was read, in all the ways to look at it, and the request as a program sends it. */
-export function Results({ file, pages, schema, ran, answer, rows, choosing, conversion }: ResultsProps) {
+export function Results(props: ResultsProps) {
+  const { file, pages, schema, ran, options, answer, rows, choosing, conversion } = props;
   const data =
     answer === undefined ? (
       <p className="text-soft">{playground.run.first}</p>
@@ -227,7 +163,11 @@ export function Results({ file, pages, schema, ran, answer, rows, choosing, conv
           { id: 'data', name: texts.data, content: data },
           ...ways,
           compared,
-          { id: 'code', name: texts.code, content: <CodeTab name={file.name} schema={schema} /> },
+          {
+            id: 'code',
+            name: texts.code,
+            content: <CodeTab name={file.name} schema={schema} options={options} />,
+          },
         ]}
       />
     </Card>

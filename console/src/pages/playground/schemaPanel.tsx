@@ -1,7 +1,10 @@
-import { useState } from 'react';
+import { useState, type KeyboardEvent } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
+import { Plus } from '../../ui/icons/icons.tsx';
 import { FieldRows } from './fieldRows.tsx';
+import { kindOf, suggestionsFor, withEntry } from './fields.ts';
+import { useHistory } from './history.ts';
 import { CompareSchemas } from './schemasBeside.tsx';
 import {
   readSchema,
@@ -28,11 +31,15 @@ interface Proposing {
   readonly isAsked: boolean;
   /** The document has no labels. */
   readonly isEmpty: boolean;
+  /** Fields to choose from; undefined: none were asked for, or they were dismissed. */
+  readonly proposal: SchemaPart | undefined;
   readonly propose: () => void;
+  readonly dismiss: () => void;
 }
 
-/** Converts the document where it was not yet, and hands its own schema to `onSchema`. */
-export const useProposing = (conversion: Conversion, onSchema: (text: string) => void): Proposing => {
+/** Converts the document where it was not yet, and suggests the fields of its own labels. */
+export const useProposing = (conversion: Conversion): Proposing => {
+  const [proposal, suggest] = useState<SchemaPart>();
   const [isAsked, ask] = useState(false);
   const [isEmpty, mark] = useState(false);
   const propose = async (): Promise<void> => {
@@ -44,9 +51,10 @@ export const useProposing = (conversion: Conversion, onSchema: (text: string) =>
     const schema: SchemaPart = done.proposed_schema ?? {};
     const hasNone = Object.keys(schema.properties ?? {}).length === 0;
     mark(hasNone);
-    if (!hasNone) onSchema(JSON.stringify(schema, undefined, 2));
+    if (!hasNone) suggest(schema);
   };
-  return { conversion, isAsked, isEmpty, propose: () => void propose() };
+  const dismiss = (): void => suggest(undefined);
+  return { conversion, isAsked, isEmpty, proposal, propose: () => void propose(), dismiss };
 };
 
 /** The button, with what it costs. */
@@ -74,6 +82,92 @@ function Proposed({ proposing }: { proposing: Proposing }) {
   return <ProblemNote error={conversion.error} onRetry={propose} />;
 }
 
+interface SuggestionsProps {
+  readonly schema: SchemaPart;
+  readonly proposal: SchemaPart;
+  readonly onChange: (schema: SchemaPart) => void;
+  readonly onDismiss: () => void;
+}
+
+/** Fields of the document's labels, which are accepted one by one, all at once, or in place of the others. */
+function Suggestions({ schema, proposal, onChange, onDismiss }: SuggestionsProps) {
+  const left = suggestionsFor(schema, proposal);
+  return (
+    <section aria-label={texts.suggested} className="flex flex-col gap-2 rounded-md bg-accent-soft p-3">
+      <p className="font-medium">{texts.suggested}</p>
+      <p className="text-[13px] text-soft">{left.length === 0 ? texts.known : texts.suggestedSay}</p>
+      <ul className="flex flex-wrap gap-1">
+        {left.map((entry) => {
+          const [name, part] = entry;
+          const kind = kindOf(part);
+          return (
+            <li key={name}>
+              <Button
+                size="small"
+                aria-label={texts.accept(name)}
+                title={part.description}
+                onClick={() => onChange(withEntry(schema, entry))}
+              >
+                <Plus aria-hidden className="size-3.5" /> {name}
+                {kind !== undefined && <span className="font-normal text-soft">{texts.types[kind]}</span>}
+              </Button>
+            </li>
+          );
+        })}
+      </ul>
+      <div className="flex flex-wrap gap-2">
+        {left.length > 0 && (
+          <Button size="small" onClick={() => onChange(left.reduce(withEntry, schema))}>
+            {texts.acceptAll}
+          </Button>
+        )}
+        <Button size="small" onClick={() => onChange(proposal)}>
+          {texts.replaceAll}
+        </Button>
+        <Button size="small" look="quiet" onClick={onDismiss}>
+          {texts.dismiss}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+interface Steps {
+  readonly undo: (() => void) | undefined;
+  readonly redo: (() => void) | undefined;
+}
+
+/** Goes a step back or forth by the keys that do it everywhere. */
+const stepByKey = (event: KeyboardEvent, { undo, redo }: Steps): void => {
+  const { key, ctrlKey, metaKey, shiftKey } = event;
+  if (!ctrlKey && !metaKey) return;
+  const isRedo = key === 'y' || (key.toLowerCase() === 'z' && shiftKey);
+  if (!isRedo && key !== 'z') return;
+  event.preventDefault();
+  (isRedo ? redo : undo)?.();
+};
+
+function UndoRedo({ undo, redo }: Steps) {
+  return (
+    <span className="flex gap-2">
+      <Button look="quiet" disabled={undo === undefined} onClick={undo}>
+        {texts.undo}
+      </Button>
+      <Button look="quiet" disabled={redo === undefined} onClick={redo}>
+        {texts.redo}
+      </Button>
+    </span>
+  );
+}
+
+const textOf = (schema: SchemaPart): string => JSON.stringify(schema, undefined, 2);
+
+/** What has the focus while it is typed into. */
+const typedInto = (): Element | undefined =>
+  document.activeElement instanceof HTMLInputElement && document.activeElement.type === 'text'
+    ? document.activeElement
+    : undefined;
+
 interface SchemaPanelProps {
   readonly text: string;
   readonly onChange: (text: string) => void;
@@ -84,7 +178,7 @@ function SaveAsConfig({ schema }: { schema: unknown }) {
   const { session } = useActing();
   const tenant_id = useTenantId();
   const save = useChange('publishConfig');
-  if (session.role !== 'admin') return <p className="text-[13px] text-soft">{texts.saveWhyNot}</p>;
+  if (session.role === 'service') return <p className="text-[13px] text-soft">{texts.saveWhyNot}</p>;
   return (
     <div className="flex flex-col items-start gap-2">
       <Button
@@ -105,8 +199,10 @@ function SaveAsConfig({ schema }: { schema: unknown }) {
 export function SchemaPanel({ text, onChange, proposing }: SchemaPanelProps) {
   const [template, choose] = useState<string>('');
   const { schema, fault } = readSchema(text);
+  const { change, undo, redo } = useHistory(text, onChange);
+  const { proposal } = proposing;
   return (
-    <Card title={texts.title}>
+    <Card title={texts.title} actions={<UndoRedo undo={undo} redo={redo} />}>
       <div className="flex flex-col gap-3">
         <div className="flex flex-wrap items-center gap-2">
           <div className="w-44">
@@ -116,7 +212,7 @@ export function SchemaPanel({ text, onChange, proposing }: SchemaPanelProps) {
               value={template}
               onChange={(name) => {
                 choose(name);
-                onChange(templateText(name as TemplateName));
+                change(templateText(name as TemplateName));
               }}
               choices={TEMPLATE_NAMES.map((value) => ({ value, name: texts.templates[value] }))}
             />
@@ -126,11 +222,19 @@ export function SchemaPanel({ text, onChange, proposing }: SchemaPanelProps) {
             <CompareSchemas
               now={schema}
               proposed={proposing.conversion.data?.proposed_schema ?? undefined}
-              onUse={(used) => onChange(JSON.stringify(used, undefined, 2))}
+              onUse={(used) => change(textOf(used))}
             />
           )}
         </div>
         <Proposed proposing={proposing} />
+        {proposal !== undefined && schema !== undefined && (
+          <Suggestions
+            schema={schema}
+            proposal={proposal}
+            onChange={(next) => change(textOf(next))}
+            onDismiss={proposing.dismiss}
+          />
+        )}
         <Tabs
           label={texts.ways}
           tabs={[
@@ -141,11 +245,9 @@ export function SchemaPanel({ text, onChange, proposing }: SchemaPanelProps) {
                 schema === undefined ? (
                   <p className="text-bad">{fault}</p>
                 ) : (
-                  <FieldRows
-                    schema={schema}
-                    className="max-h-96 overflow-y-auto"
-                    onChange={(next) => onChange(JSON.stringify(next, undefined, 2))}
-                  />
+                  <div onKeyDown={(event) => stepByKey(event, { undo, redo })}>
+                    <FieldRows schema={schema} onChange={(next) => change(textOf(next), typedInto())} />
+                  </div>
                 ),
             },
             {
@@ -153,7 +255,7 @@ export function SchemaPanel({ text, onChange, proposing }: SchemaPanelProps) {
               name: texts.json,
               content: (
                 <div className="flex flex-col gap-2">
-                  <JsonEditor label={texts.json} value={text} onChange={onChange} />
+                  <JsonEditor label={texts.json} value={text} onChange={(next) => change(next, 'json')} />
                   {fault !== undefined && (
                     <p role="alert" className="text-bad">
                       {fault}

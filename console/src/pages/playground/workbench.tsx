@@ -1,26 +1,35 @@
 import type { ExtractionResult, QuoteResponse, MarkdownResult } from '@quire/client';
+import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { Going, type Conversion } from '../../document/conversion.tsx';
 import {
+  counted,
+  isSentEarly,
   useReading,
   MARKDOWN,
+  type Counted,
+  type Told,
   type Step,
   type Asked,
   type AskedValues,
   type Reading,
 } from '../../document/reading.ts';
+import type { KeptRun } from '../../document/keptRun.ts';
+import { isUnderWay, markdownOf, schemaOf, useKeptDraft, valuesOf } from './kept.ts';
+import { askedBy, optionsOf, pagesChosen, RunOptionsBar, type Mode } from '../../document/runOptions.tsx';
 import { NextSteps } from './nextSteps.tsx';
 import { useRead } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { Card } from '../../ui/card.tsx';
-import { ProblemNote } from '../../ui/states.tsx';
+import { AskToStay } from '../../ui/leaving.tsx';
+import { ProblemNote, ProgressBar } from '../../ui/states.tsx';
 import { DocumentView } from '../../document/documentView.tsx';
 import type { Marked } from '../../document/overlay.tsx';
 import { Results, type Choosing } from './results.tsx';
 import { SchemaPanel, useProposing } from './schemaPanel.tsx';
-import { readSchema, valueRows, type ValueRow } from '../../document/values.ts';
+import { readSchema, valueRows, type ValueRow, withoutOldPlaces } from '../../document/values.ts';
 
 const { run: runTexts } = playground;
 
@@ -68,16 +77,21 @@ const marksOf = (rows: readonly ValueRow[]): readonly Marked[] =>
   );
 
 /** What one chose and corrected among the values of one answer. */
-const useChoosing = (): Choosing & { readonly forget: () => void } => {
+const useChoosing = (
+  corrected: readonly (readonly [string, string])[] = [],
+): Choosing & { readonly forget: () => void } => {
   const [chosen, choose] = useState<string>();
   const [editing, edit] = useState<{ path: string; text: string }>();
-  const [corrections, keep] = useState<ReadonlyMap<string, string>>(new Map());
+  const [corrections, keep] = useState<ReadonlyMap<string, string>>(() => new Map(corrected));
+  const [saved, save] = useState<ReadonlyMap<string, string>>();
   return {
     chosen,
     choose,
     editing,
     edit,
     corrections,
+    isKept: saved === corrections,
+    markKept: () => save(corrections),
     correct: (path, text) => {
       keep(new Map(corrections).set(path, text));
       edit(undefined);
@@ -90,47 +104,148 @@ const useChoosing = (): Choosing & { readonly forget: () => void } => {
   };
 };
 
-const useQuote = (operation: 'extract' | 'to_markdown', pages: number | undefined) => {
+interface Priced {
+  readonly pages: number | undefined;
+  readonly extraction_mode?: Mode;
+}
+
+const useQuote = (operation: 'extract' | 'to_markdown', { pages, ...how }: Priced) => {
   const tenant_id = useTenantId();
   return useRead(
     'getQuote',
-    { query: { operation, billing_type: 'full_service', pages: pages ?? 1, tenant_id } },
+    { query: { operation, billing_type: 'full_service', pages: pages ?? 1, tenant_id, ...how } },
     { enabled: pages !== undefined },
   ).data;
 };
 
 /** The conversion of a document, which its markdown and a proposed schema share. */
-const useConverting = (asked: Asked): Conversion => {
-  const { reading, step, stop } = useReading(MARKDOWN);
-  const credits = useQuote('to_markdown', asked.pages)?.credits;
-  const { data, error, isPending } = reading;
+const useConverting = (asked: Asked, { told, before }: Converting): Conversion => {
+  const { reading, step, stop } = useReading(MARKDOWN, told);
+  const credits = useQuote('to_markdown', { pages: asked.pages })?.credits;
+  const { data = before, error, isPending } = reading;
   const convert = (): Promise<MarkdownResult | undefined> =>
     reading.mutateAsync(asked).catch(() => undefined); // the notes beside say it
   return { data, error, isPending, step, stop, credits, convert };
 };
 
+interface Converting {
+  readonly told: Told | undefined;
+  /** What an earlier conversion gave. */
+  readonly before: MarkdownResult | undefined;
+}
+
+/** What the service says of a document before it is billed; undefined: it did not say it yet. */
+const useCounted = (file: File, isThere: boolean): Counted | undefined => {
+  const tenant_id = useTenantId();
+  const asked = { file, tenant_id };
+  return useQuery({
+    queryKey: ['counted', tenant_id, file.name, file.size, file.lastModified],
+    queryFn: () => counted(asked),
+    enabled: isThere && isSentEarly(file),
+    staleTime: Infinity,
+  }).data;
+};
+
+const isNamedPdf = ({ type, name }: File): boolean => type === 'application/pdf' || /\.pdf$/i.test(name);
+
+/** Says what a document is where that is not what its name says, or where nothing can be read from it. */
+function WhatItIs({ file, found }: { file: File; found: Counted | undefined }) {
+  if (found === undefined) return null;
+  const { status, mime_type } = found;
+  if (status === 'unsupported')
+    return (
+      <p role="alert" className="text-bad">
+        {playground.unreadable(found.pages)}
+      </p>
+    );
+  const isOther = mime_type !== null && isNamedPdf(file) && mime_type !== 'application/pdf';
+  return isOther ? (
+    <p role="alert" className="text-warn">
+      {playground.otherThanNamed(mime_type)}
+    </p>
+  ) : null;
+}
+
+/** Says that the browser shows nothing of a PDF that the service can read. */
+function NotDrawn({ isBroken, found }: { isBroken: boolean; found: Counted | undefined }) {
+  if (!isBroken || found?.mime_type !== 'application/pdf') return null;
+  return <p role="alert">{playground.notOpened}</p>;
+}
+
+/** What is known of a document: its pages, as the service or else the browser counts them, and if it can be read. */
+const useKnown = (file: File, kept: KeptRun | undefined) => {
+  const isThere = kept?.isFileKept !== false;
+  const found = useCounted(file, isThere);
+  const [drawn, count] = useState<number | undefined>(isNamedPdf(file) ? undefined : 1);
+  const canRead = isThere && found?.status !== 'unsupported';
+  return { found, pages: found?.pages ?? drawn, count, canRead };
+};
+
 interface WorkbenchProps {
   readonly file: File;
+  /** The run that is looked at again; undefined: the file was given here. */
+  readonly kept: KeptRun | undefined;
+  /** The run in the address. */
+  readonly run: string | undefined;
+  /** Those that were typed before a reload. */
+  readonly corrections: readonly (readonly [string, string])[] | undefined;
   readonly schemaText: string;
   readonly values: Reading<AskedValues, ExtractionResult>;
+  readonly told: Told;
   readonly onSchema: (text: string) => void;
   readonly onOther: () => void;
 }
 
+/** What is known of an earlier run before anything is read here. */
+function BeforeNote({ kept }: { kept: KeptRun | undefined }) {
+  if (kept === undefined) return null;
+  const { run, isFileKept } = kept;
+  return (
+    <div className="flex flex-col gap-2">
+      {isUnderWay(run) && <ProgressBar label={playground.run.reading} />}
+      {!isUnderWay(run) && run.result === null && run.error === null && (
+        <p role="status">{playground.kept.noResult}</p>
+      )}
+      {run.error !== null && (
+        <p role="alert" className="text-bad">
+          {run.error.detail}
+        </p>
+      )}
+      {!isFileKept && <p className="text-soft">{playground.kept.noFile}</p>}
+    </div>
+  );
+}
+
+/** What was read here, or in the earlier run that is looked at. */
+const answerOf = (
+  { isPending, data }: WorkbenchProps['values']['reading'],
+  kept: KeptRun | undefined,
+): ExtractionResult | undefined => data ?? (isPending ? undefined : kept && valuesOf(kept.run));
+
+/** Takes words of the page into the value that is being corrected; undefined: none is. */
+const drawnInto = ({ editing, edit }: Choosing): ((words: string) => void) | undefined =>
+  editing &&
+  ((words) => {
+    if (words !== '') edit({ ...editing, text: words });
+  });
+
 /** A document beside what is read from it. */
-export function Workbench({ file, schemaText, values, onSchema, onOther }: WorkbenchProps) {
+export function Workbench(props: WorkbenchProps) {
+  const { file, kept, run: runId, schemaText, values, told, onSchema, onOther } = props;
   const tenant_id = useTenantId();
-  const isPaged = file.type === 'application/pdf' || /\.pdf$/i.test(file.name);
-  const [pages, count] = useState<number | undefined>(isPaged ? undefined : 1);
+  const { found, pages, count, canRead } = useKnown(file, kept);
+  const [options, choose] = useState(() => optionsOf(kept?.run.request));
   const [isBroken, mark] = useState(false);
-  const [ran, keepRan] = useState(schemaText);
+  const [ran, keepRan] = useState(() => (kept && schemaOf(kept.run)) ?? schemaText);
   const { reading, step, stop } = values;
   /** What is read at once is looked at before its schema. */
   const [isResultFirst] = useState(reading.isPending);
-  const choosing = useChoosing();
-  const quote = useQuote('extract', pages);
-  const answer = reading.data;
-  const rows = useMemo(
+  const choosing = useChoosing(props.corrections);
+  const priced = { pages: pagesChosen(options.pages, pages), extraction_mode: options.mode };
+  const quote = useQuote('extract', priced);
+  const answer = answerOf(reading, kept);
+  useKeptDraft(tenant_id, { run: runId, schema: schemaText, corrections: choosing.corrections });
+  const read = useMemo(
     () =>
       answer === undefined
         ? []
@@ -140,17 +255,22 @@ export function Workbench({ file, schemaText, values, onSchema, onOther }: Workb
           }),
     [answer, ran],
   );
+  const { corrections } = choosing;
+  const rows = useMemo(() => withoutOldPlaces(read, corrections), [read, corrections]);
   const run = (schema = schemaText): void => {
     choosing.forget();
     keepRan(schema);
-    reading.mutate({ file, schema, pages, tenant_id });
+    reading.mutate({ file, schema, pages: priced.pages, tenant_id, ...askedBy(options) });
   };
-  const converting = useConverting({ file, pages, tenant_id });
-  const proposing = useProposing(converting, onSchema);
-  const { editing, edit } = choosing;
+  const converting = useConverting(
+    { file, pages, tenant_id },
+    { told, before: kept && markdownOf(kept.run) },
+  );
+  const proposing = useProposing(converting);
   const schemaPanel = <SchemaPanel text={schemaText} onChange={onSchema} proposing={proposing} />;
   return (
     <div className="grid gap-4 lg:grid-cols-2">
+      <AskToStay isUnsaved={choosing.corrections.size > 0 && !choosing.isKept} />
       <Card
         title={file.name}
         actions={
@@ -160,7 +280,8 @@ export function Workbench({ file, schemaText, values, onSchema, onOther }: Workb
         }
         className="lg:sticky lg:top-16 lg:self-start"
       >
-        {isBroken && <p role="alert">{playground.notOpened}</p>}
+        <WhatItIs file={file} found={found} />
+        <NotDrawn isBroken={isBroken} found={found} />
         <DocumentView
           file={file}
           rows={rows}
@@ -170,22 +291,18 @@ export function Workbench({ file, schemaText, values, onSchema, onOther }: Workb
           onChoose={choosing.choose}
           onPages={count}
           onFault={() => mark(true)}
-          onDrawn={
-            editing === undefined
-              ? undefined
-              : (words) => {
-                  if (words !== '') edit({ ...editing, text: words });
-                }
-          }
+          onDrawn={drawnInto(choosing)}
         />
       </Card>
       <div className="flex min-w-0 flex-col gap-4">
+        <BeforeNote kept={reading.isIdle ? kept : undefined} />
         {!isResultFirst && schemaPanel}
+        <RunOptionsBar options={options} onChange={choose} onSchema={onSchema} />
         <RunBar
           quote={quote}
           step={step}
           isRunning={reading.isPending}
-          canRun={readSchema(schemaText).schema !== undefined}
+          canRun={canRead && readSchema(schemaText).schema !== undefined}
           answer={answer}
           onRun={() => run()}
           onStop={stop}
@@ -206,6 +323,7 @@ export function Workbench({ file, schemaText, values, onSchema, onOther }: Workb
           pages={pages}
           schema={schemaText}
           ran={ran}
+          options={{ ...options, isPartialAllowed: true }}
           answer={answer}
           rows={rows}
           choosing={choosing}

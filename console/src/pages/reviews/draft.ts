@@ -93,14 +93,27 @@ const movedPath = (path: string, list: string, moves: Moves): string | undefined
   return moved === undefined ? undefined : [list, String(moved), ...rest].join('/');
 };
 
-/** Two rows as one: texts one after the other, else the first that says something. */
+/** Two rows as one: texts and lists one after the other, equal texts once, else the first that says something. */
 const joined = (one: unknown, other: unknown): unknown => {
-  if (typeof one === 'string' && typeof other === 'string') return `${one} ${other}`;
+  if (typeof one === 'string' && typeof other === 'string') return one === other ? one : `${one} ${other}`;
+  if (Array.isArray(one) && Array.isArray(other)) return [...(one as unknown[]), ...(other as unknown[])];
   const isRow = (value: unknown): value is Value => typeof value === 'object' && value !== null;
   if (!isRow(one) || !isRow(other)) return one ?? other;
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return Object.fromEntries(names.map((name) => [name, joined(one[name], other[name])]));
 };
+
+/** The place of a value that a person gave: nobody has said where it stands. */
+const BY_PERSON = { text: '', page: null, bbox: null, confidence: 1, by: 'person' } as const;
+
+/** Whether a person gave the value of a citation, and no machine. */
+export const isByPerson = ({ by, page }: Citation): boolean => by === 'person' && page === null;
+
+/** Citations without the places of values that stood at a path or below it before a person gave another. */
+const citedByPerson = (citations: readonly Citation[], path: string): readonly Citation[] => [
+  ...citations.filter((one) => !isWithin(one.path, path)),
+  { path, ...BY_PERSON },
+];
 
 interface Rows {
   readonly list: string;
@@ -125,6 +138,12 @@ const withRows = (draft: Draft, { list, next, moves }: Rows): Draft => {
   };
 };
 
+/** Whether the same stands at a path of two results. */
+const isSame = (one: Pick<Draft, 'result'>, other: Pick<Draft, 'result'>, path: string): boolean =>
+  JSON.stringify(valueAt(one.result, path)) === JSON.stringify(valueAt(other.result, path));
+
+const isWithin = (path: string, at: string): boolean => path === at || path.startsWith(`${at}/`);
+
 const rowStep = (draft: Draft, step: Extract<Step, { readonly list: string }>): Draft => {
   const { kind, list, at } = step;
   const rows = rowsAt(draft.result, list);
@@ -137,7 +156,13 @@ const rowStep = (draft: Draft, step: Extract<Step, { readonly list: string }>): 
     return withRows(draft, { list, next: rows.filter((_, row) => row !== at), moves: upwards });
   if (at < 1) return draft;
   const next = [...rows.slice(0, at - 1), joined(rows[at - 1], rows[at]), ...rows.slice(at + 1)];
-  return withRows(draft, { list, next, moves: upwards });
+  const after = withRows(draft, { list, next, moves: upwards });
+  const citations = after.citations.map((one) =>
+    isWithin(one.path, `${list}/${String(at - 1)}`) && !isSame(draft, after, one.path)
+      ? { path: one.path, ...BY_PERSON }
+      : one,
+  );
+  return { ...after, citations };
 };
 
 /** The draft after a step. What was set is accepted with it. */
@@ -147,7 +172,9 @@ export const stepped = (draft: Draft, step: Step): Draft => {
   const { path } = step;
   const said = { accepted: new Set([...draft.accepted, path]), at: path, before: draft };
   if (step.kind === 'accept') return { ...draft, ...said };
-  return { ...draft, ...said, result: withValue(draft.result, namesOf(path), step.value) as Value };
+  const result = withValue(draft.result, namesOf(path), step.value) as Value;
+  if (isSame(draft, { result }, path)) return { ...draft, ...said };
+  return { ...draft, ...said, result, citations: citedByPerson(draft.citations, path) };
 };
 
 /** The part of a schema that a value has to fit. */
@@ -203,18 +230,25 @@ export const nothingAt = (schema: SchemaPart, path: string): null | undefined =>
   return isNeeded || typesAt(schema, path).includes('null') ? null : undefined;
 };
 
+/** Whether the schema has members or items there, not a value: what stands nowhere may be either. */
+export const isGroupAt = (schema: SchemaPart, path: string): boolean => {
+  const types = typesAt(schema, path);
+  return types.length === 0 || types.some((type) => type === 'object' || type === 'array');
+};
+
+/** Whether a value that the schema needs is said to be absent. */
+export const isAbsent = (result: unknown, schema: SchemaPart, path: string): boolean =>
+  path !== '' &&
+  valueAt(result, path) === null &&
+  nothingAt(schema, path) === null &&
+  !typesAt(schema, path).includes('null');
+
 /** A decision as it is sent: a needed value of which nothing is said is no null, but named as absent. */
 export const decisionIn = (
   { result, accepted }: Pick<Draft, 'result' | 'accepted'>,
   schema: SchemaPart,
 ): { readonly result: Value; readonly absent: readonly string[] } => {
-  const absent = [...accepted].filter(
-    (path) =>
-      path !== '' &&
-      valueAt(result, path) === null &&
-      nothingAt(schema, path) === null &&
-      !typesAt(schema, path).includes('null'),
-  );
+  const absent = [...accepted].filter((path) => isAbsent(result, schema, path));
   const without = absent.reduce((whole, path) => withValue(whole, namesOf(path), undefined) as Value, result);
   return { result: without, absent };
 };

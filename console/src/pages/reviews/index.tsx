@@ -9,7 +9,8 @@ import { Select } from '../../ui/select.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
-import { ReviewPage, useKeyNames } from './review.tsx';
+import { useActorNames } from '../../ui/keyNames.tsx';
+import { ReviewPage } from './review.tsx';
 
 const TONES: Readonly<Record<ReviewItem['status'], Tone>> = {
   open: 'warn',
@@ -18,9 +19,16 @@ const TONES: Readonly<Record<ReviewItem['status'], Tone>> = {
   rejected: 'bad',
   expired: 'neutral',
 };
-const pathOf = ({ review_id }: ReviewItem): string => `/reviews/${review_id}`;
+/** The address of a review; `show`: which reviews the list shows that one comes back to. */
+const pathOf = ({ review_id }: ReviewItem, show: string | undefined): string =>
+  `/reviews/${review_id}${show === undefined ? '' : `?show=${show}`}`;
 const nameOf = ({ file_name, document_id }: ReviewItem): string => file_name ?? document_id;
 const whyOf = ({ reasons }: ReviewItem): string => reasons.map((one) => texts.reasons[one]).join(', ');
+
+function Shown({ item }: { item: ReviewItem }) {
+  const [show] = useAddressValue('show');
+  return <Go to={pathOf(item, show)}>{nameOf(item)}</Go>;
+}
 
 const COLUMNS: readonly Column<ReviewItem>[] = [
   {
@@ -28,13 +36,21 @@ const COLUMNS: readonly Column<ReviewItem>[] = [
     name: texts.columns.document,
     value: nameOf,
     share: 2,
-    show: (item) => <Go to={pathOf(item)}>{nameOf(item)}</Go>,
+    show: (item) => <Shown item={item} />,
   },
   {
     id: 'status',
     name: texts.columns.status,
     value: ({ status }) => texts.status[status],
     show: ({ status }) => <Badge tone={TONES[status]}>{texts.status[status]}</Badge>,
+  },
+  {
+    id: 'confidence',
+    name: texts.columns.confidence,
+    value: ({ least_confidence }) => least_confidence,
+    show: ({ least_confidence }) => (least_confidence === null ? '–' : texts.percent(least_confidence)),
+    isNumber: true,
+    share: 0.9,
   },
   { id: 'reasons', name: texts.columns.reasons, value: whyOf, share: 1.5 },
   { id: 'pages', name: texts.columns.pages, value: ({ pages }) => pages, isNumber: true, share: 0.6 },
@@ -50,12 +66,13 @@ const COLUMNS: readonly Column<ReviewItem>[] = [
 
 const SORTS = {
   status: 'status',
+  confidence: 'least_confidence',
   pages: 'pages',
   opened: 'opened_at',
   decided: 'decided_at',
 } as const;
 
-const decidedColumns = (nameOf: (keyId: string) => string): readonly Column<ReviewItem>[] => [
+const decidedColumns = (nameOf: (who: string | null) => string): readonly Column<ReviewItem>[] => [
   {
     id: 'decided',
     name: texts.columns.decided,
@@ -81,7 +98,7 @@ function ReviewList() {
   const { tenantId = '' } = useActing();
   const [asked, show] = useAddressValue('show');
   const shown = asked !== undefined && asked in texts.show ? asked : 'open';
-  const nameOfKey = useKeyNames(tenantId);
+  const nameOfKey = useActorNames(tenantId);
   const columns = shown === 'open' ? COLUMNS : [...COLUMNS, ...decidedColumns(nameOfKey)];
   const query = { tenant_id: tenantId, ...DECIDED[shown] };
   const list = usePages('listReviews', { query }, { sorts: SORTS });
@@ -98,7 +115,7 @@ function ReviewList() {
           columns={columns}
           list={list}
           idOf={({ review_id }) => review_id}
-          onOpen={(item) => go(pathOf(item))}
+          onOpen={(item) => go(pathOf(item, asked))}
           height={640}
           empty={
             shown === 'open' ? (

@@ -1,27 +1,25 @@
 import { isProblem, type Review } from '@quire/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
+import { toast } from 'sonner';
 import { z } from 'zod';
-import { useChange, useRead } from '../../api/connection.ts';
+import { quire, useChange, useRead } from '../../api/connection.ts';
 import { connection } from '../../api/send.ts';
+import { useActing } from '../../api/session.ts';
 import { reviews as texts } from '../../texts/reviews.ts';
 import { shell } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
-import { PageHeader } from '../../ui/card.tsx';
+import { Card, PageHeader } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
-import { Go, useGo } from '../../ui/go.tsx';
+import { Go, useAddressValue, useGo } from '../../ui/go.tsx';
+import { useActorNames } from '../../ui/keyNames.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
+import { comeBackTo } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
-import { Deciding, forgetDraft } from './deciding.tsx';
-
-const MINUTE_MS = 60_000;
-/** A lease lasts 15 minutes. */
-const RENEW_MS = 5 * MINUTE_MS;
-/** While somebody else has it. */
-const LOOK_MS = 10_000;
-/** Of a lease that ended, by another clock than ours. */
-const ENDED_MS = 1_000;
+import { Deciding } from './deciding.tsx';
+import { isOver, useLease } from './lease.ts';
+import { forgetDraft, type Deciding as Given } from './moves.ts';
 
 const fileOf = async (reviewId: string, document: NonNullable<Review['document']>): Promise<File> => {
   const response = await connection.fetch(`${connection.url}/v1/reviews/${reviewId}/file`);
@@ -30,102 +28,10 @@ const fileOf = async (reviewId: string, document: NonNullable<Review['document']
   return new File([await response.blob()], file_name ?? texts.document, { type });
 };
 
-interface Lease {
-  /** Somebody else has it; undefined: it is ours, or will be. */
-  readonly theirs: Review['lease'];
-  readonly error: unknown;
-}
-
-/** Says that one looks at it no longer; where that is lost, the lease ends by itself. */
-const leave = (reviewId: string): void => {
-  // the page may be closing, and the answer is nobody's
-  const request = { method: 'DELETE', keepalive: true };
-  connection
-    .fetch(`${connection.url}/v1/reviews/${reviewId}/lease`, request)
-    .catch((): undefined => undefined);
-};
-
-/** How long until it is asked for again, that is somebody else's until then; they may leave it earlier. */
-const waitMs = (until: string): number =>
-  Math.min(LOOK_MS, Math.max(ENDED_MS, Date.parse(until) - Date.now() + ENDED_MS));
-
-/** Says that one looks at it, for as long as one does; takes it over once nobody else has it. */
-const useLease = ({ review_id }: Review, isOpen: boolean, onChanged: () => void): Lease => {
-  const { mutateAsync } = useChange('leaseReview');
-  const [lease, tell] = useState<Lease>({ theirs: null, error: null });
-  const changed = useRef(onChanged);
-  useEffect(() => {
-    changed.current = onChanged;
-  });
-  useEffect(() => {
-    if (!isOpen) return;
-    let timer = 0;
-    let isGone = false;
-    let isOurs = false;
-    let seen: string | undefined;
-    const askAfter = (ms: number): void => {
-      timer = window.setTimeout(() => void ask(), ms);
-    };
-    const ask = async (): Promise<void> => {
-      const answer = await mutateAsync({ path: { review_id } }).catch((error: unknown) => ({ error }));
-      isOurs = !('error' in answer);
-      if (isGone) {
-        if (isOurs) leave(review_id);
-        return;
-      }
-      if (!('error' in answer)) {
-        tell({ theirs: null, error: null });
-        askAfter(RENEW_MS);
-        return;
-      }
-      const { error } = answer;
-      if (!isProblem(error, 'review_leased')) {
-        tell({ theirs: null, error });
-        changed.current();
-        return;
-      }
-      const { lease_until = new Date().toISOString() } = error.problem;
-      tell({ theirs: { held_by: '', lease_until }, error: null });
-      if (seen !== lease_until) changed.current();
-      seen = lease_until;
-      askAfter(waitMs(lease_until));
-    };
-    const go = (): void => {
-      if (isOurs) leave(review_id);
-    };
-    const comeBack = ({ persisted }: PageTransitionEvent): void => {
-      if (!persisted) return;
-      clearTimeout(timer);
-      void ask();
-    };
-    void ask();
-    window.addEventListener('pagehide', go);
-    window.addEventListener('pageshow', comeBack);
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-      window.removeEventListener('pagehide', go);
-      window.removeEventListener('pageshow', comeBack);
-      go();
-    };
-  }, [review_id, isOpen, mutateAsync]);
-  return lease;
-};
-
-/** Names keys of a tenant as people know them: by their names, else as the list of keys shows them. */
-export const useKeyNames = (tenant_id: string): ((keyId: string) => string) => {
-  const { data } = useRead('listApiKeys', { path: { tenant_id } });
-  return (keyId) => {
-    const key = data?.items.find(({ key_id }) => key_id === keyId);
-    return key === undefined ? keyId : (key.name ?? `${key.prefix}…${key.last4}`);
-  };
-};
-
 /** Who has it, and until when. */
 function Theirs({ review, lease_until }: { review: Review; lease_until: string }) {
-  const nameOf = useKeyNames(review.tenant_id);
-  const holder = review.lease?.held_by;
-  const name = holder == null ? texts.somebody : nameOf(holder);
+  const nameOf = useActorNames(review.tenant_id);
+  const name = nameOf(review.lease?.held_by ?? null);
   return (
     <p role="status" className="rounded-lg border border-line bg-warn-soft p-3">
       <b className="font-medium">{texts.theirs(name)}</b> {texts.until} <Time at={lease_until} />.{' '}
@@ -143,19 +49,47 @@ const useFile = (reviewId: string, document: Review['document'] | undefined) =>
     queryFn: () => (document == null ? undefined : fileOf(reviewId, document)),
   });
 
-/** When it was decided; or when it was rejected, and why. */
-function Ended({ review: { decision, rejection } }: { review: Review }) {
-  if (rejection === null)
-    return (
-      <span>
-        {texts.decided} <Time at={decision?.decided_at} />.
-      </span>
-    );
+type Move = Review['history'][number];
+
+const sayOf = ({ kind, counts, reason }: Move): string => {
+  if (kind === 'decided' && counts !== null) return texts.history.decided(counts);
+  return reason === null ? texts.history.reopened : texts.history.rejected(texts.reject.reasons[reason]);
+};
+
+/** What a person did to it last. */
+function Last({ review }: { review: Review }) {
+  const nameOf = useActorNames(review.tenant_id);
+  const last = review.history.at(-1);
+  if (last === undefined) return null;
   return (
-    <span>
-      {texts.reject.done} <Time at={rejection.rejected_at} />: {texts.reject.reasons[rejection.reason]}.{' '}
-      {rejection.note}
-    </span>
+    <>
+      <bdi>{nameOf(last.by)}</bdi> {sayOf(last)} · <Time at={last.at} />
+    </>
+  );
+}
+
+/** Who did what to a review, the last one first. */
+function History({ review }: { review: Review }) {
+  const { history, opened_at, decision, rejection } = review;
+  const nameOf = useActorNames(review.tenant_id);
+  const note = (rejection ?? decision)?.note;
+  return (
+    <Card title={texts.history.title}>
+      <ol className="flex flex-col gap-1">
+        {history.toReversed().map((move, at) => (
+          <li key={at}>
+            <b className="font-medium">
+              <bdi>{nameOf(move.by)}</bdi>
+            </b>{' '}
+            {sayOf(move)} · <Time at={move.at} />
+            {at === 0 && note != null && <p className="text-soft">{texts.history.note(note)}</p>}
+          </li>
+        ))}
+        <li>
+          {texts.history.opened} · <Time at={opened_at} />
+        </li>
+      </ol>
+    </Card>
   );
 }
 
@@ -165,10 +99,16 @@ const rejecting = z.object({
 });
 const REASONS = Object.entries(texts.reject.reasons).map(([value, name]) => ({ value, name }));
 
+interface RejectProps {
+  readonly review: Review;
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
+  readonly onDone: () => void;
+}
+
 /** Rejects the result, with a reason: nobody can say what the document says. */
-function Reject({ review, onDone }: { review: Review; onDone: () => void }) {
+function Reject({ review, isOpen, onOpenChange, onDone }: RejectProps) {
   const { review_id, generation } = review;
-  const [isOpen, open] = useState(false);
   const reject = useChange('rejectReview');
   const send = async ({ reason, note }: z.infer<typeof rejecting>): Promise<void> => {
     const body = { reason, generation, ...(note !== '' && { note }) };
@@ -176,59 +116,87 @@ function Reject({ review, onDone }: { review: Review; onDone: () => void }) {
     if (answer !== undefined) onDone();
   };
   return (
-    <p>
-      <Button onClick={() => open(true)}>{texts.reject.open}</Button>
-      <Dialog isOpen={isOpen} onOpenChange={open} title={texts.reject.title} say={texts.reject.say}>
-        <Form schema={rejecting} initial={{ reason: 'illegible', note: '' }} onSubmit={send}>
-          <SelectField name="reason" label={texts.reject.reason} choices={REASONS} />
-          <TextField name="note" label={texts.reject.note} autoComplete="off" />
-          <ProblemNote error={reject.error} />
-          <div className="flex justify-end gap-2">
-            <Button onClick={() => open(false)}>{shell.cancel}</Button>
-            <Button look="danger" type="submit" isBusy={reject.isPending}>
-              {texts.reject.submit}
-            </Button>
-          </div>
-        </Form>
-      </Dialog>
-    </p>
+    <Dialog isOpen={isOpen} onOpenChange={onOpenChange} title={texts.reject.title} say={texts.reject.say}>
+      <Form schema={rejecting} initial={{ reason: 'illegible', note: '' }} onSubmit={send}>
+        <SelectField name="reason" label={texts.reject.reason} choices={REASONS} />
+        <TextField name="note" label={texts.reject.note} autoComplete="off" />
+        <ProblemNote error={reject.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={() => onOpenChange(false)}>{shell.cancel}</Button>
+          <Button look="danger" type="submit" isBusy={reject.isPending}>
+            {texts.reject.submit}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
   );
 }
+
+const isTaken = ({ lease }: Pick<Review, 'lease'>, who: string): boolean =>
+  lease !== null && lease.held_by !== who;
+
+/** The next review in the list that this person can decide, or the one before; undefined: none is left. */
+const findNext = async (review: Review, who: string, by: 1 | -1): Promise<string | undefined> => {
+  const { review_id, tenant_id, opened_at } = review;
+  let first: string | undefined;
+  let before: string | undefined;
+  let last: string | undefined;
+  for await (const item of quire.lists.listReviews({ query: { tenant_id, decided: false, limit: PAGE } })) {
+    if (item.review_id === review_id || isTaken(item, who)) continue;
+    if (item.opened_at < opened_at) {
+      const found = by === 1 ? item.review_id : before;
+      if (found !== undefined) return found;
+    } else before = item.review_id;
+    first ??= item.review_id;
+    last = item.review_id;
+  }
+  // past an end it goes on at the other one
+  return by === 1 ? first : last;
+};
+const PAGE = 200;
+
+/** Ways from a review: to another one that is open, or to the list. */
+const useWays = (review: Review) => {
+  const { session } = useActing();
+  const go = useGo();
+  const cache = useQueryClient();
+  const [show] = useAddressValue('show');
+  const query = show === undefined ? '' : `?show=${show}`;
+  const toNext = async (by: 1 | -1): Promise<void> => {
+    const next = await findNext(review, session.subject, by).catch(() => undefined); // the list says why
+    if (next !== undefined) comeBackTo(texts.all, next);
+    go(next === undefined ? '/reviews' : `/reviews/${next}`);
+  };
+  return {
+    toNext,
+    toList: () => go(`/reviews${query}`),
+    /** Says what was done, and goes on. */
+    done: async (said: string): Promise<void> => {
+      forgetDraft(review);
+      toast(said);
+      // what was decided does not stand among what waits until the list is read again
+      cache.removeQueries({ queryKey: ['listReviews'] });
+      await cache.invalidateQueries({ queryKey: ['getReview'], refetchType: 'none' });
+      await toNext(1);
+    },
+  };
+};
 
 interface OpenedProps {
   readonly review: Review;
   readonly readAgain: () => void;
 }
 
-/** A review that is there: to decide it, or as it was decided. */
-function Opened({ review, readAgain }: OpenedProps) {
-  const { review_id, status, generation, document } = review;
-  const go = useGo();
-  const cache = useQueryClient();
-  const path = { review_id };
-  const isOpen = status === 'open' || status === 'leased';
-  const lease = useLease(review, isOpen, readAgain);
+/** Sends decisions. What cannot be decided any more is read again, and shows how it stands. */
+const useDecision = (review: Review, { readAgain, done }: { readAgain: () => void; done: () => void }) => {
   const decide = useChange('decideReview');
-  const reopen = useChange('reopenReview');
-  const file = useFile(review_id, document);
-  const decided = async (): Promise<void> => {
-    forgetDraft(review);
-    await cache.invalidateQueries({ queryKey: ['listReviews'] });
-    go('/reviews');
-  };
-  const canDecide = isOpen && lease.theirs === null;
-  const onDone = ({
-    result,
-    absent,
-  }: {
-    result: Record<string, unknown>;
-    absent: readonly string[];
-  }): void => {
+  const { review_id, generation } = review;
+  const { error: refusal, variables: sent } = decide;
+  const onDone: Given['onDone'] = ({ result, absent }) => {
     if (decide.isPending) return;
     const body = { result, generation, ...(absent.length > 0 && { absent: [...absent] }) };
-    decide.mutate({ path, body }, { onSuccess: () => void decided(), onError: readAgain });
+    decide.mutate({ path: { review_id }, body }, { onSuccess: done, onError: readAgain });
   };
-  const { error: refusal, variables: sent } = decide;
   const refused = useMemo(
     () =>
       isProblem(refusal, 'output_schema_mismatch') && sent !== undefined
@@ -236,49 +204,86 @@ function Opened({ review, readAgain }: OpenedProps) {
         : null,
     [refusal, sent],
   );
+  return { onDone, refused, error: isOver(refusal) ? null : refusal, isBusy: decide.isPending };
+};
+
+const STILL_OPEN: ReadonlySet<string> = new Set(['open', 'leased']);
+
+/** A review that is there: to decide it, or as it was decided. */
+function Opened({ review, readAgain }: OpenedProps) {
+  const { review_id, status, generation, document, tenant_id } = review;
+  const isOpen = STILL_OPEN.has(status);
+  const ways = useWays(review);
+  const lease = useLease(review, isOpen, readAgain);
+  const reopen = useChange('reopenReview');
+  const file = useFile(review_id, document);
+  const nameOf = useActorNames(tenant_id);
+  const [isRejecting, reject] = useState(false);
+  const done = (said: string) => () => void ways.done(said);
+  const { error, ...decision } = useDecision(review, { readAgain, done: done(texts.submitted) });
+  const canDecide = isOpen && lease.theirs === null;
   return (
     <div className="flex flex-col gap-4">
-      {[file.error, lease.error, decide.error, reopen.error].map((error, at) => (
-        <ProblemNote key={at} error={error} />
+      {[file.error, lease.error, error, reopen.error].map((one, at) => (
+        <ProblemNote key={at} error={one} />
       ))}
       {lease.theirs !== null && isOpen && <Theirs review={review} lease_until={lease.theirs.lease_until} />}
-      {canDecide && <Reject review={review} onDone={() => void decided()} />}
-      {(status === 'decided' || status === 'rejected') && (
-        <p className="flex flex-wrap items-center gap-3">
-          <Ended review={review} />
-          <Button isBusy={reopen.isPending} onClick={() => reopen.mutate({ path }, { onSuccess: readAgain })}>
+      {!isOpen && (
+        <p role="status" className="flex flex-wrap items-center gap-3">
+          <span>
+            {texts.status[status]}: <Last review={review} />
+          </span>
+          <Button
+            isBusy={reopen.isPending}
+            onClick={() => reopen.mutate({ path: { review_id } }, { onSuccess: readAgain })}
+          >
             {texts.reopen}
           </Button>
         </p>
       )}
       <Deciding
         key={`${String(generation)} ${String(isOpen)}`}
+        {...decision}
         review={review}
-        refused={refused}
         file={file.data}
-        onDone={onDone}
         isOpen={isOpen}
         canDecide={canDecide}
-        isBusy={decide.isPending}
+        onReject={() => reject(canDecide)}
+        onGo={(by) => void ways.toNext(by)}
+        onLeave={ways.toList}
+        nameOf={nameOf}
       />
+      <History review={review} />
+      <Reject review={review} isOpen={isRejecting} onOpenChange={reject} onDone={done(texts.rejected)} />
     </div>
   );
 }
 
+/** How many reviews of a tenant can be decided. */
+function Waiting({ tenant_id }: { tenant_id: string }) {
+  const query = { tenant_id, decided: false, limit: 1 };
+  const { data } = useRead('listReviews', { query });
+  return data === undefined ? null : <span className="text-soft">{texts.waiting(data.total)}</span>;
+}
+
+/** A review as it stands; of one that has expired there is nothing to see. */
+function Standing(props: OpenedProps) {
+  return props.review.status === 'expired' ? <p>{texts.expired}</p> : <Opened {...props} />;
+}
+
 /** One review. */
 export function ReviewPage({ reviewId }: { reviewId: string }) {
+  const [show] = useAddressValue('show');
   const { data: review, error, isPending, refetch } = useRead('getReview', { path: { review_id: reviewId } });
   return (
     <>
       <PageHeader title={review?.document?.file_name ?? texts.title} say={texts.sayOne}>
-        <Go to="/reviews">{texts.back}</Go>
+        {review !== undefined && <Waiting tenant_id={review.tenant_id} />}
+        <Go to={show === undefined ? '/reviews' : `/reviews?show=${show}`}>{texts.back}</Go>
       </PageHeader>
       <ProblemNote error={error} />
       {isPending && <Skeleton lines={8} className="h-10" />}
-      {review?.status === 'expired' && <p>{texts.expired}</p>}
-      {review !== undefined && review.status !== 'expired' && (
-        <Opened review={review} readAgain={() => void refetch()} />
-      )}
+      {review !== undefined && <Standing review={review} readAgain={() => void refetch()} />}
     </>
   );
 }

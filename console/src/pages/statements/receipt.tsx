@@ -6,6 +6,7 @@ import { Card, PageHeader } from '../../ui/card.tsx';
 import { majorText } from '../../ui/decimal.ts';
 import { Downloads, type NamedFile } from '../../ui/download.tsx';
 import { Go } from '../../ui/go.tsx';
+import { PrintButton } from '../../ui/printing.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { Credits, Money, Time } from '../../ui/values.tsx';
 import { Above, Parties, Proof } from './paper.tsx';
@@ -130,6 +131,7 @@ export function Receipt({ tenantId, grantId }: { tenantId: string; grantId: stri
         say={data?.number ?? grantId}
       >
         <Downloads files={filesOf(grantId, data?.number ?? grantId)} />
+        <PrintButton />
       </PageHeader>
       <ProblemNote error={read.error} onRetry={() => void read.refetch()} />
       {data === undefined && read.error === null && <Skeleton lines={6} className="h-8" />}

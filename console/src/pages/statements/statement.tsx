@@ -5,6 +5,8 @@ import { Badge, PageHeader, Stat } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
 import { Downloads, type NamedFile } from '../../ui/download.tsx';
 import { Go } from '../../ui/go.tsx';
+import { useKeyNames } from '../../ui/keyNames.tsx';
+import { PrintButton } from '../../ui/printing.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits } from '../../ui/values.tsx';
@@ -12,19 +14,24 @@ import { Above, Parties, Proof } from './paper.tsx';
 
 const texts = statements.statement;
 
-const detailOf = ({ kind, document, project_id, api_key_id, count, id }: StatementRow): string | null => {
+type KeyNames = ReadonlyMap<string, string>;
+
+const detailOf = (
+  { kind, document, project_id, api_key_id, count, id }: StatementRow,
+  keys: KeyNames,
+): string | null => {
   if (kind === 'opening_balance' || kind === 'closing_balance') return null;
   if (kind !== 'usage') return document ?? id ?? texts.more(count);
   const parts = [
     project_id === null ? texts.others : texts.project(project_id),
-    api_key_id === null ? null : texts.key(api_key_id),
+    api_key_id === null ? null : texts.key(keys.get(api_key_id) ?? api_key_id),
   ];
   return `${parts.filter((part) => part !== null).join(', ')}: ${texts.operations(count)}`;
 };
 
 /** What a row is about; a sale, a refund or a reversal leads to its document. */
-function Detail({ row }: { row: StatementRow }) {
-  const text = detailOf(row);
+function Detail({ row, keys }: { row: StatementRow; keys: KeyNames }) {
+  const text = detailOf(row, keys);
   if (row.document === null || row.id === null) return <span title={text ?? undefined}>{text}</span>;
   const to = `/statements/${encodeURIComponent(row.tenant_id)}/receipts/${encodeURIComponent(row.id)}`;
   return <Go to={to}>{text}</Go>;
@@ -37,13 +44,16 @@ const isBalance = ({ kind }: StatementRow): boolean =>
 
 const unlessBalance = (row: StatementRow, value: number) => (isBalance(row) ? '' : <Credits value={value} />);
 
-const COLUMNS: readonly Column<StatementRow>[] = [
+const columnsOf = (keys: KeyNames): readonly Column<StatementRow>[] => [
   of.time('booked_at', ({ booked_at }) => booked_at),
   of.text('kind', ({ kind }) => texts.kinds[kind], {
     share: 1.35,
     show: (row) => <span className={isBalance(row) ? 'font-medium' : ''}>{texts.kinds[row.kind]}</span>,
   }),
-  of.text('detail', detailOf, { share: 2, show: (row) => <Detail row={row} /> }),
+  of.text('detail', (row) => detailOf(row, keys), {
+    share: 3,
+    show: (row) => <Detail row={row} keys={keys} />,
+  }),
   of.text('pages', ({ pages }) => pages, {
     isNumber: true,
     share: 0.7,
@@ -93,6 +103,7 @@ const filesOf = (tenant_id: string, month: string): readonly NamedFile[] => {
 /** A tenant's month: what it began and ended with, and every movement between. */
 export function Statement({ tenantId, month }: { tenantId: string; month: string }) {
   const read = useRead('getStatement', { path: { tenant_id: tenantId, month } });
+  const keys = useKeyNames(tenantId);
   const { data } = read;
   return (
     <>
@@ -102,6 +113,7 @@ export function Statement({ tenantId, month }: { tenantId: string; month: string
           <Badge tone={data.status === 'closed' ? 'good' : 'neutral'}>{statements.status[data.status]}</Badge>
         )}
         <Downloads files={filesOf(tenantId, month)} />
+        <PrintButton />
       </PageHeader>
       <ProblemNote error={read.error} onRetry={() => void read.refetch()} />
       {data === undefined && read.error === null && <Skeleton lines={6} className="h-8" />}
@@ -116,7 +128,7 @@ export function Statement({ tenantId, month }: { tenantId: string; month: string
           <Parties tenantId={tenantId} customer={data.customer} seller={data.seller} />
           <DataTable
             label={texts.list(tenantId, month)}
-            columns={COLUMNS}
+            columns={columnsOf(keys)}
             items={data.items}
             idOf={(row) => [row.kind, row.id, row.project_id, row.api_key_id, row.booked_at].join(' ')}
             csv={() => csvOf('getStatement', { path: { tenant_id: tenantId, month } })}

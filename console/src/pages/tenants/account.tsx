@@ -16,6 +16,7 @@ import { Refund } from './refund.tsx';
 import { Sell, type Account } from './sell.tsx';
 import { Grants, Ledger } from './ledger.tsx';
 import { Limits } from './limits.tsx';
+import { Erasure } from './erasure.tsx';
 import { Retention } from './retention.tsx';
 import { PlanBadge } from './booked.tsx';
 
@@ -143,10 +144,15 @@ function Parts({ tenantId, onRefund }: PartsProps) {
         {
           id: 'limits',
           name: texts.tabs.limits,
+          content: <Limits tenantId={tenantId} />,
+        },
+        {
+          id: 'data',
+          name: texts.tabs.data,
           content: (
             <div className="flex flex-col gap-4">
-              <Limits tenantId={tenantId} />
               <Retention tenantId={tenantId} />
+              <Erasure tenantId={tenantId} />
             </div>
           ),
         },

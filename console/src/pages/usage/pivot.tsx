@@ -70,7 +70,7 @@ function Groups({ groups, tags }: { groups: readonly string[]; tags: readonly st
           placeholder={texts.tagName}
           value={name}
           onChange={({ target }) => type(target.value)}
-          className={`${CONTROL} w-32`}
+          className={`${CONTROL} w-40`}
         />
         <Button size="small" look="quiet" type="submit" disabled={isFull || group === undefined}>
           {texts.addTag}
@@ -107,7 +107,7 @@ function Typed({ label, value, onChange }: TypedProps) {
         value={typed ?? value ?? ''}
         onChange={({ target }) => type(target.value)}
         onBlur={done}
-        className={`${CONTROL} w-36`}
+        className={`${CONTROL} w-44`}
       />
     </form>
   );

@@ -34,6 +34,11 @@ const RATES: readonly Column<Rate>[] = [
   { id: 'mode', name: names.mode, value: ({ extraction_mode }) => extraction_mode },
   { id: 'billing', name: names.billing, value: ({ billing_type }) => quote.billings[billing_type] },
   {
+    id: 'window',
+    name: names.window,
+    value: ({ completion_window }) => quote.windows[completion_window ?? 'none'],
+  },
+  {
     id: 'perPage',
     name: names.perPage,
     value: ({ credits_per_page }) => credits_per_page,
@@ -65,7 +70,11 @@ export function Prices() {
             label={texts.rateList}
             columns={RATES}
             items={rates.data?.items}
-            idOf={(rate) => [rate.operation, rate.extraction_mode, rate.billing_type].join(' ')}
+            idOf={(rate) =>
+              [rate.operation, rate.extraction_mode, rate.billing_type, rate.completion_window ?? ''].join(
+                ' ',
+              )
+            }
           />
         )}
       </Card>
@@ -78,11 +87,13 @@ type Quote = Awaited<ReturnType<Api['getQuote']>>;
 type Operation = keyof typeof quoteTexts.operations;
 type Mode = keyof typeof quoteTexts.modes;
 type Billing = keyof typeof quoteTexts.billings;
+type Window = keyof typeof quoteTexts.windows;
 
 interface Asked {
   readonly operation: Operation;
   readonly mode: Mode;
   readonly billing: Billing;
+  readonly window: Window;
   readonly pages: string;
 }
 
@@ -155,6 +166,10 @@ function Result({ quote }: { quote: Quote }) {
 
 const PAGES = /^[1-9]\d{0,6}$/;
 
+/** Batches alone may wait, and they extract. */
+const windowAsked = ({ operation, window }: Asked): { completion_window?: '24h' } =>
+  operation === 'extract' && window !== 'none' ? { completion_window: window } : {};
+
 /** What a document of so many pages would cost now. */
 export function QuoteCalculator() {
   const tenant_id = useTenantId();
@@ -162,9 +177,11 @@ export function QuoteCalculator() {
     operation: 'extract',
     mode: 'standard',
     billing: 'full_service',
+    window: 'none',
     pages: '10',
   });
-  const { operation, mode, billing, pages } = useDeferredValue(asked);
+  const latest = useDeferredValue(asked);
+  const { operation, mode, billing, pages } = latest;
   const isExtract = operation === 'extract';
   const extraction_mode = isExtract ? mode : mode === 'fast' ? 'fast' : 'default';
   const isRight = PAGES.test(pages);
@@ -174,6 +191,7 @@ export function QuoteCalculator() {
     billing_type: billing,
     pages: Number(pages),
     extraction_mode,
+    ...windowAsked(latest),
   } as const;
   const quote = useRead('getQuote', { query }, { enabled: isRight });
   return (
@@ -198,6 +216,14 @@ export function QuoteCalculator() {
             value={asked.billing}
             onChange={(value) => ask({ ...asked, billing: value })}
           />
+          {asked.operation === 'extract' && (
+            <Choose
+              label={quoteTexts.window}
+              names={quoteTexts.windows}
+              value={asked.window}
+              onChange={(value) => ask({ ...asked, window: value })}
+            />
+          )}
           <Field label={quoteTexts.pages} error={PAGES.test(asked.pages) ? undefined : quoteTexts.badPages}>
             <PagesInput value={asked.pages} onChange={(value) => ask({ ...asked, pages: value })} />
           </Field>

@@ -63,6 +63,32 @@ function Setting({ set }: { set: TopUp }) {
   );
 }
 
+/** What became of the latest top-up that was due. */
+function LastAttempt({ last_attempt: last }: TopUp) {
+  if (last === null) return <p className="text-soft">{texts.noAttempt}</p>;
+  const { outcome, reason, attempted_at, next_attempt_at, provider_txn_id } = last;
+  return (
+    <>
+      <p className={outcome === 'charged' ? undefined : 'text-warn'}>
+        {texts.outcomes[outcome]}
+        {reason !== null && ` (${reason.replaceAll('_', ' ')})`}
+      </p>
+      <dl className="mt-2 flex flex-col gap-2">
+        <Line name={usage.columns.time}>
+          <Time at={attempted_at} />
+        </Line>
+        {outcome !== 'charged' && (
+          <Line name={texts.again}>
+            {next_attempt_at === null ? texts.notAgain : <Time at={next_attempt_at} />}
+          </Line>
+        )}
+        {provider_txn_id !== null && <Line name={usage.columns.transaction}>{provider_txn_id}</Line>}
+      </dl>
+      <p className="mt-3 text-[13px] text-soft">{texts.attempts}</p>
+    </>
+  );
+}
+
 /** The latest purchase, however it was made: a top-up that succeeded is one. */
 function LastPurchase() {
   const tenant_id = useTenantId();
@@ -254,9 +280,13 @@ function Parts({ set, prices }: FormProps) {
             <Setting set={set} />
           </div>
         </Card>
+        {set.updated_at !== null && (
+          <Card title={texts.attempt}>
+            <LastAttempt {...set} />
+          </Card>
+        )}
         <Card title={texts.last}>
           <LastPurchase />
-          <p className="mt-3 text-[13px] text-soft">{texts.attempts}</p>
         </Card>
       </div>
       <Card title={texts.change}>

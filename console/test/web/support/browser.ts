@@ -5,6 +5,8 @@ export interface PageOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
+  /** By fingers, as a phone is. */
+  readonly isTouched?: boolean;
   /** IANA name of the machine's zone; left out: UTC. */
   readonly zone?: string;
 }
@@ -43,12 +45,13 @@ if ('afterEach' in globalThis) afterEach(tellFailed);
 /** A page with cookies of its own, which notes what the browser complains of: see `faults`. */
 export const openPage = async (
   browser: Browser,
-  { theme = 'light', width = 1280, height = 800, zone = 'UTC' }: PageOptions,
+  { theme = 'light', width = 1280, height = 800, zone = 'UTC', isTouched = false }: PageOptions,
 ): Promise<Page> => {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
     timezoneId: zone,
+    hasTouch: isTouched,
   });
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);

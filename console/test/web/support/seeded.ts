@@ -13,6 +13,8 @@ export interface Seeded {
   readonly key: string;
   /** A sale of the tenant, which has a receipt. */
   readonly saleId: string;
+  /** Of the tenant; its deliveries wait for a receiver that is nowhere. */
+  readonly webhookId: string;
   /** Of results that a person has to look at: single values in doubt, and rows of a list too. */
   readonly reviews: { readonly values: string; readonly rows: string };
 }
@@ -164,7 +166,11 @@ export const seed = async (world: World): Promise<Seeded> => {
   const figures = { threshold_credits: 100_000, credits: 50_000, monthly_credits_max: 200_000 };
   const named = { currency: 'USD', payer: 'cus_3QK9', payment_method: 'pm_3QK9' };
   await admin.api.setTopUp({ path: { tenant_id }, body: { active: true, ...figures, ...named } });
-  return { tenantId: tenant_id, key, saleId, reviews };
+  const webhook = { tenant_id, url: 'https://hooks.example.com/quire', events: ['*' as const] };
+  const { webhook_id: webhookId } = await quire.api.createWebhook({ body: webhook });
+  await quire.api.testWebhook({ path: { webhook_id: webhookId } });
+  await admin.api.sealEventLog({ body: {} });
+  return { tenantId: tenant_id, key, saleId, webhookId, reviews };
 };
 
 const thisMonth = (): string => new Date().toISOString().slice(0, 7);
@@ -190,6 +196,8 @@ export const PAGES: readonly PageSeen[] = [
   ...seen('tenant', {
     overview: '/overview',
     playground: '/playground',
+    runs: '/runs',
+    'many-files': '/runs?tab=files',
     reviews: '/reviews',
     review: ({ reviews }) => `/reviews/${reviews.values}`,
     'review-rows': ({ reviews }) => `/reviews/${reviews.rows}`,
@@ -201,6 +209,10 @@ export const PAGES: readonly PageSeen[] = [
     statement: ({ tenantId }) => `/statements/${tenantId}/${thisMonth()}`,
     receipt: ({ tenantId, saleId }) => `/statements/${tenantId}/receipts/${saleId}`,
     keys: '/keys',
+    webhooks: '/webhooks',
+    webhook: ({ webhookId }) => `/webhooks/${webhookId}`,
+    work: '/work',
+    'work-batches': '/work?tab=batches',
     configs: '/configs',
     pipelines: '/pipelines',
     evaluations: '/evaluations',
@@ -210,6 +222,7 @@ export const PAGES: readonly PageSeen[] = [
     tenants: '/tenants',
     tenant: ({ tenantId }) => `/tenants/${tenantId}`,
     'tenant-sales': ({ tenantId }) => `/tenants/${tenantId}?tab=grants`,
+    'tenant-data': ({ tenantId }) => `/tenants/${tenantId}?tab=data`,
     'tenant-billing': ({ tenantId }) => `/tenants/${tenantId}?tab=billing`,
     books: '/books',
     'books-tax': '/books?tab=tax',
@@ -217,13 +230,16 @@ export const PAGES: readonly PageSeen[] = [
     'books-journal': '/books?tab=journal',
     'books-dormant': '/books?tab=dormant',
     'books-payout': '/books?tab=payout',
+    'books-open': '/books?tab=open',
     finance: '/finance',
     'finance-costs': '/finance?tab=costs',
     'finance-prices': '/finance?tab=prices',
     'finance-rates': '/finance?tab=rates',
+    'finance-billing': '/finance?tab=billing',
     'finance-reconciliation': '/finance?tab=reconciliation',
     closing: '/finance?tab=close',
     audit: '/audit',
+    'audit-seals': '/audit?tab=seals',
     operation: '/operation',
   }),
   ...seen('nobody', { 'sign-in': '/sign-in' }),

@@ -16,6 +16,9 @@ export const largePdf = () => {
   return plainPdf(['Invoice number: LG-1'], '', { more: [rest] });
 };
 
+/** Where a document that was sent is read, for its values or its markdown. */
+export const READING = '**/v1/canonical';
+
 /** What the service answers that is about to go away. */
 export const AWAY = {
   status: 503,

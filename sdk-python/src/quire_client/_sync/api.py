@@ -250,6 +250,30 @@ class Api:
         call = Call("POST", "/v1/billing/dspy-examples-charge", body=body, timeout=timeout)
         return cast("models.DspyExamplesChargeResponse", self._sender.data(call))
 
+    def classify(
+        self,
+        body: models.ClassifyForm,
+        *,
+        idempotency_key: str | None = None,
+        prefer: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ClassificationResult | models.Operation:
+        """What a document is.
+
+        The class of a document, by its words and their places; no model is asked, and the same
+        document always has the same answer. `class` is null if none fits.
+        """
+        call = Call(
+            "POST",
+            "/v1/classify",
+            headers={"Prefer": prefer},
+            body=body,
+            is_form=True,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.ClassificationResult | models.Operation", self._sender.data(call))
+
     def close_month(self, month: str, *, timeout: float | None = None) -> models.ClosedMonth:
         """Close a month.
 
@@ -426,8 +450,8 @@ class Api:
         Documents and their correct values, to measure configs and artifacts. A version is
         complete, not a patch; if nothing changes, no version is made. Documents are uploads; one
         that is erased or removed is taken out of every set. With `from_decisions` the set has
-        the last 1,000 documents that people have decided: uploads that were extracted by their
-        `file_uri`, as batches and `POST /v1/canonical` do.
+        the last 1,000 documents that people have decided. A file that came with its request
+        becomes an upload of the same `document_id`.
         """
         call = Call(
             "POST",
@@ -1159,17 +1183,24 @@ class Api:
         self,
         operation_id: str,
         *,
+        citations: bool | None = None,
+        table: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.Operation:
         """The progress and the outcome of an operation.
 
         Results are kept for 24 hours, or for as many days as the operator sets. Meanwhile
-        `result` is the answer of the synchronous call.
+        `result` is the answer of the synchronous call. With `Accept: text/csv` or XLSX it is a
+        table: a line for each document, a column for each value, and a sheet for each list of
+        objects, whose lines name the document and their place in the list. A CSV is one of these
+        tables. The tables of a conversion with `include=tables` are a sheet each.
         """
         call = Call(
             "GET",
             "/v1/operations/{operation_id}",
             path={"operation_id": operation_id},
+            query={"citations": citations, "table": table, "bom": bom},
             timeout=timeout,
         )
         return cast("models.Operation", self._sender.data(call))
@@ -1237,11 +1268,12 @@ class Api:
     def get_quote(
         self,
         *,
-        operation: Literal["extract", "to_markdown"],
+        operation: Literal["extract", "to_markdown", "classify", "split"],
         billing_type: Literal["full_service", "byok"],
         pages: int,
         tenant_id: str,
         extraction_mode: Literal["fast", "standard", "balanced", "robust", "default"] | None = None,
+        completion_window: Literal["24h"] | None = None,
         models_for: Literal["all", "doubtful"] | None = None,
         timeout: float | None = None,
     ) -> models.QuoteResponse:
@@ -1260,6 +1292,7 @@ class Api:
                 "pages": pages,
                 "tenant_id": tenant_id,
                 "extraction_mode": extraction_mode,
+                "completion_window": completion_window,
                 "models_for": models_for,
             },
             timeout=timeout,
@@ -1370,6 +1403,31 @@ class Api:
         )
         return cast("models.Review", self._sender.data(call))
 
+    def get_run(
+        self,
+        run_id: str,
+        *,
+        citations: bool | None = None,
+        table: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.Run:
+        """A run with its request and its result.
+
+        The result is that of the day: `kept_until` says for how long. Another tenant’s run is
+        404, and so is one that does not exist. With `Accept: text/csv` or XLSX it is a table: a
+        line for each document, a column for each value, and a sheet for each list of objects,
+        whose lines name the document and their place in the list. A CSV is one of these tables.
+        """
+        call = Call(
+            "GET",
+            "/v1/runs/{run_id}",
+            path={"run_id": run_id},
+            query={"citations": citations, "table": table, "bom": bom},
+            timeout=timeout,
+        )
+        return cast("models.Run", self._sender.data(call))
+
     def get_service_state(self, *, timeout: float | None = None) -> models.ServiceState:
         """The state of the service: its parts, read models, slots and open work.
 
@@ -1411,6 +1469,29 @@ class Api:
             timeout=timeout,
         )
         return cast("models.StatementResponse", self._sender.data(call))
+
+    def get_table(
+        self,
+        table_id: str,
+        *,
+        version: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> models.TableWithRows:
+        """A table with its rows.
+
+        Any version of a table that was not removed: `meta.checks` of a result name the version
+        that a look-up used.
+        """
+        call = Call(
+            "GET",
+            "/v1/tables/{table_id}",
+            path={"table_id": table_id},
+            query={"version": version, "limit": limit, "cursor": cursor},
+            timeout=timeout,
+        )
+        return cast("models.TableWithRows", self._sender.data(call))
 
     def get_tax_report(
         self,
@@ -1638,6 +1719,21 @@ class Api:
             timeout=timeout,
         )
         return cast("models.Webhook", self._sender.data(call))
+
+    def import_fx_rates(
+        self,
+        body: models.ImportFxRatesForm,
+        *,
+        timeout: float | None = None,
+    ) -> models.FxImportReport:
+        """Import a file of the European Central Bank's reference rates.
+
+        Does the same as `quire fx import`: the daily file, that of 90 days or the whole history,
+        as XML, as CSV, or as a zip of a CSV. Known days are skipped, so a file can be imported
+        again. Booked sales keep their rate; sales that had none get theirs.
+        """
+        call = Call("POST", "/v1/admin/fx-rates/import", body=body, is_form=True, timeout=timeout)
+        return cast("models.FxImportReport", self._sender.data(call))
 
     def lease_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
         """Say that you look at a review.
@@ -1904,7 +2000,15 @@ class Api:
         tenant_id: str,
         project_id: str | None = None,
         task_id: str | None = None,
-        source: Literal["extract", "to_markdown", "upload", "canonical", "training"] | None = None,
+        source: Literal[
+            "extract",
+            "to_markdown",
+            "classify",
+            "split",
+            "upload",
+            "canonical",
+            "training",
+        ] | None = None,
         created_after: str | None = None,
         exclude_default_scope: bool | None = None,
         limit: int | None = None,
@@ -2126,7 +2230,7 @@ class Api:
             "failed",
             "cancelled",
         ] | None = None,
-        operation: Literal["extract", "to_markdown"] | None = None,
+        operation: Literal["extract", "to_markdown", "classify", "split"] | None = None,
         project_id: str | None = None,
         task_id: str | None = None,
         tag: list[str] | None = None,
@@ -2267,6 +2371,65 @@ class Api:
         )
         return cast("models.ReviewList", self._sender.data(call))
 
+    def list_runs(
+        self,
+        *,
+        tenant_id: str,
+        kind: Literal["extract", "to_markdown", "classify", "split", "training"] | None = None,
+        status: Literal[
+            "queued",
+            "running",
+            "succeeded",
+            "partial",
+            "needs_review",
+            "failed",
+            "cancelled",
+        ] | None = None,
+        document_id: str | None = None,
+        config_id: str | None = None,
+        key_id: str | None = None,
+        tag: list[str] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        sort: str | None = None,
+        filter: dict[str, str] | None = None,
+        q: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.RunList:
+        """A tenant's billed work on documents, and its training jobs, newest first.
+
+        Work on documents is listed whether its caller waited or not; `GET /v1/runs/{run_id}` has
+        the result of each. `from` and `to` are inclusive.
+        """
+        call = Call(
+            "GET",
+            "/v1/runs",
+            query={
+                "tenant_id": tenant_id,
+                "kind": kind,
+                "status": status,
+                "document_id": document_id,
+                "config_id": config_id,
+                "key_id": key_id,
+                "tag": tag,
+                "from": from_,
+                "to": to,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "sort": sort,
+                "filter": filter,
+                "q": q,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.RunList", self._sender.data(call))
+
     def list_seals(
         self,
         *,
@@ -2300,6 +2463,40 @@ class Api:
             timeout=timeout,
         )
         return cast("models.StatementMonthsResponse", self._sender.data(call))
+
+    def list_tables(
+        self,
+        *,
+        tenant_id: str,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        sort: str | None = None,
+        filter: dict[str, str] | None = None,
+        q: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.TableList:
+        """The tables of a tenant, last published first.
+
+        The latest version of each table that was not removed, without its rows.
+        """
+        call = Call(
+            "GET",
+            "/v1/tables",
+            query={
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "sort": sort,
+                "filter": filter,
+                "q": q,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.TableList", self._sender.data(call))
 
     def list_tenant_ledger(
         self,
@@ -2586,6 +2783,52 @@ class Api:
         )
         return cast("models.MarkdownResult | models.Operation", self._sender.data(call))
 
+    def pause_read_model(
+        self,
+        name: Literal[
+            "balances",
+            "ledger",
+            "grants",
+            "payments",
+            "price_lists",
+            "billing_configs",
+            "api_keys",
+            "documents",
+            "usage_events",
+            "runs",
+            "open_claims",
+            "rate_limits",
+            "usage",
+            "usage_stats",
+            "llm_costs",
+            "margin",
+            "training_jobs",
+            "operations",
+            "batches",
+            "evaluations",
+            "artifacts",
+            "deployments",
+            "webhooks",
+            "saved_configs",
+            "master_tables",
+            "reviews",
+        ],
+        *,
+        timeout: float | None = None,
+    ) -> models.ReadModelPausedResponse:
+        """Pause a read model.
+
+        It stays where it is, through restarts, until it is resumed; the others go on. Its
+        answers grow older meanwhile.
+        """
+        call = Call(
+            "POST",
+            "/v1/admin/read-models/{name}/pause",
+            path={"name": name},
+            timeout=timeout,
+        )
+        return cast("models.ReadModelPausedResponse", self._sender.data(call))
+
     def presign_upload(
         self,
         body: models.PresignUploadRequest,
@@ -2651,6 +2894,32 @@ class Api:
         """
         call = Call("POST", "/v1/admin/fx-rates", body=body, timeout=timeout)
         return cast("models.FxRatesResponse", self._sender.data(call))
+
+    def publish_table(
+        self,
+        body: models.TableForm,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Table:
+        """Publish a table of master data, or a new version of one.
+
+        A CSV file or an XLSX workbook (its first sheet) such as a list of vendors, in which
+        `lookups` of saved configs find values. The first row has the names of the columns; cells
+        are texts as they are shown, and no formula is computed from them. A version is complete;
+        the same content and name again make none. At most 100,000 rows, 100 columns, 1,000
+        characters a cell, 4,000 a row, 20 MiB; a tenant has at most 100 tables and 256 MiB of
+        all versions together.
+        """
+        call = Call(
+            "POST",
+            "/v1/tables",
+            body=body,
+            is_form=True,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.Table", self._sender.data(call))
 
     def record_dispute(
         self,
@@ -2723,6 +2992,21 @@ class Api:
         )
         return cast("models.Review", self._sender.data(call))
 
+    def release_open_payment(
+        self,
+        body: models.OpenPaymentReleaseRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.ReleasedPayment:
+        """Give up a payment that is claimed and was never booked.
+
+        Does the same as `quire payments release`: the name of the payment is free again, with
+        the reason in the log, and whoever sends it later is a new payment. Nothing that moved
+        credits can be released.
+        """
+        call = Call("POST", "/v1/admin/payments/open/release", body=body, timeout=timeout)
+        return cast("models.ReleasedPayment", self._sender.data(call))
+
     def release_review(self, review_id: str, *, timeout: float | None = None) -> None:
         """Say that you no longer look at a review.
 
@@ -2768,6 +3052,15 @@ class Api:
             path={"set_id": set_id},
             timeout=timeout,
         )
+        self._sender.data(call)
+
+    def remove_table(self, table_id: str, *, timeout: float | None = None) -> None:
+        """Remove a table with the rows of all its versions.
+
+        This is final. Look-ups of saved configs in it find nothing from then on, and are
+        doubtful.
+        """
+        call = Call("DELETE", "/v1/tables/{table_id}", path={"table_id": table_id}, timeout=timeout)
         self._sender.data(call)
 
     def remove_upload(self, document_id: str, *, timeout: float | None = None) -> None:
@@ -2826,7 +3119,8 @@ class Api:
         """Doubt a decision or a rejection: the review is open again.
 
         The operation is `needs_review` again, and the decision is the result to look at. An open
-        review does not change, and `expires_at` stays the same.
+        review does not change, and `expires_at` stays the same. The decision about a split whose
+        parts are a batch by it stays: 409 `review_decided`.
         """
         call = Call(
             "POST",
@@ -2855,6 +3149,100 @@ class Api:
             timeout=timeout,
         )
         return cast("models.WebhookDelivery", self._sender.data(call))
+
+    def resume_read_model(
+        self,
+        name: Literal[
+            "balances",
+            "ledger",
+            "grants",
+            "payments",
+            "price_lists",
+            "billing_configs",
+            "api_keys",
+            "documents",
+            "usage_events",
+            "runs",
+            "open_claims",
+            "rate_limits",
+            "usage",
+            "usage_stats",
+            "llm_costs",
+            "margin",
+            "training_jobs",
+            "operations",
+            "batches",
+            "evaluations",
+            "artifacts",
+            "deployments",
+            "webhooks",
+            "saved_configs",
+            "master_tables",
+            "reviews",
+        ],
+        *,
+        timeout: float | None = None,
+    ) -> models.ReadModelPausedResponse:
+        """Let a paused read model go on.
+
+        It applies the events since its position, a second or so from now.
+        """
+        call = Call(
+            "POST",
+            "/v1/admin/read-models/{name}/resume",
+            path={"name": name},
+            timeout=timeout,
+        )
+        return cast("models.ReadModelPausedResponse", self._sender.data(call))
+
+    def retry_read_model(
+        self,
+        name: Literal[
+            "balances",
+            "ledger",
+            "grants",
+            "payments",
+            "price_lists",
+            "billing_configs",
+            "api_keys",
+            "documents",
+            "usage_events",
+            "runs",
+            "open_claims",
+            "rate_limits",
+            "usage",
+            "usage_stats",
+            "llm_costs",
+            "margin",
+            "training_jobs",
+            "operations",
+            "batches",
+            "evaluations",
+            "artifacts",
+            "deployments",
+            "webhooks",
+            "saved_configs",
+            "master_tables",
+            "reviews",
+        ],
+        body: models.RetryReadModelRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.RetryReadModelResponse:
+        """Try parked tenants of a read model again.
+
+        A process with the role `projector` makes the rows of each anew from the log, beside
+        those in use; other tenants are not held up. `GET /v1/admin/service-state` shows who is
+        parked still, and why.
+        """
+        call = Call(
+            "POST",
+            "/v1/admin/read-models/{name}/retry",
+            path={"name": name},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.RetryReadModelResponse", self._sender.data(call))
 
     def reverse_refund(
         self,
@@ -2949,6 +3337,21 @@ class Api:
             timeout=timeout,
         )
         return cast("models.RotatedWebhookSecret", self._sender.data(call))
+
+    def seal_event_log(
+        self,
+        body: models.SealRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.SealItem:
+        """Seal the log as it is now.
+
+        Does the same as `quire seal`: the seal covers every event before it, so that a cut or
+        rewritten log is seen by later audits. Each request makes a seal. The time it takes grows
+        with the events since the last one.
+        """
+        call = Call("POST", "/v1/admin/seals", body=body, timeout=timeout)
+        return cast("models.SealItem", self._sender.data(call))
 
     def set_billing_details(
         self,
@@ -3082,6 +3485,32 @@ class Api:
         )
         return cast("models.TopUp", self._sender.data(call))
 
+    def split(
+        self,
+        body: models.SplitForm,
+        *,
+        idempotency_key: str | None = None,
+        prefer: str | None = None,
+        timeout: float | None = None,
+    ) -> models.SplitResult | models.Operation:
+        """Where the documents of a stack begin.
+
+        Parts a file of several documents, such as a stack that was scanned at once, by what
+        adjacent pages say and how they look: page numbers, letterheads, titles, words in common,
+        paper. No model is asked. With `then` the parts become a batch; with `review` a person
+        decides about those that are in doubt first.
+        """
+        call = Call(
+            "POST",
+            "/v1/split",
+            headers={"Prefer": prefer},
+            body=body,
+            is_form=True,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.SplitResult | models.Operation", self._sender.data(call))
+
     def start_audit(
         self,
         body: models.AuditRequest,
@@ -3095,6 +3524,46 @@ class Api:
         """
         call = Call("POST", "/v1/admin/audits", body=body, timeout=timeout)
         return cast("models.Audit", self._sender.data(call))
+
+    def tell_top_up(
+        self,
+        tenant_id: str,
+        body: models.TopUpAttemptRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.TopUp:
+        """Tell what became of a top-up that was due.
+
+        `quire payments serve` tells it. An attempt that is older than the latest, or is told
+        again, changes nothing. A payment that was charged is in the books already.
+        """
+        call = Call(
+            "POST",
+            "/v1/billing/top-up/{tenant_id}/attempts",
+            path={"tenant_id": tenant_id},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.TopUp", self._sender.data(call))
+
+    def test_webhook(
+        self,
+        webhook_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.WebhookDelivery:
+        """Send a test message to a webhook.
+
+        The message `webhook.test` is sent to this webhook alone, signed as all others are, and
+        listed with its deliveries. It waits for no other message, and is tried again like them.
+        """
+        call = Call(
+            "POST",
+            "/v1/webhooks/{webhook_id}/test",
+            path={"webhook_id": webhook_id},
+            timeout=timeout,
+        )
+        return cast("models.WebhookDelivery", self._sender.data(call))
 
     def to_markdown(
         self,
@@ -3446,7 +3915,15 @@ class Lists:
         tenant_id: str,
         project_id: str | None = None,
         task_id: str | None = None,
-        source: Literal["extract", "to_markdown", "upload", "canonical", "training"] | None = None,
+        source: Literal[
+            "extract",
+            "to_markdown",
+            "classify",
+            "split",
+            "upload",
+            "canonical",
+            "training",
+        ] | None = None,
         created_after: str | None = None,
         exclude_default_scope: bool | None = None,
         limit: int | None = None,
@@ -3598,7 +4075,7 @@ class Lists:
             "failed",
             "cancelled",
         ] | None = None,
-        operation: Literal["extract", "to_markdown"] | None = None,
+        operation: Literal["extract", "to_markdown", "classify", "split"] | None = None,
         project_id: str | None = None,
         task_id: str | None = None,
         tag: list[str] | None = None,
@@ -3704,6 +4181,92 @@ class Lists:
                 "tenant_id": tenant_id,
                 "status": status,
                 "decided": decided,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "sort": sort,
+                "filter": filter,
+                "q": q,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
+    def list_runs(
+        self,
+        *,
+        tenant_id: str,
+        kind: Literal["extract", "to_markdown", "classify", "split", "training"] | None = None,
+        status: Literal[
+            "queued",
+            "running",
+            "succeeded",
+            "partial",
+            "needs_review",
+            "failed",
+            "cancelled",
+        ] | None = None,
+        document_id: str | None = None,
+        config_id: str | None = None,
+        key_id: str | None = None,
+        tag: list[str] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        sort: str | None = None,
+        filter: dict[str, str] | None = None,
+        q: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[models.RunItem]:
+        """Each entry of `api.list_runs`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/runs",
+            query={
+                "tenant_id": tenant_id,
+                "kind": kind,
+                "status": status,
+                "document_id": document_id,
+                "config_id": config_id,
+                "key_id": key_id,
+                "tag": tag,
+                "from": from_,
+                "to": to,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "sort": sort,
+                "filter": filter,
+                "q": q,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
+    def list_tables(
+        self,
+        *,
+        tenant_id: str,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        sort: str | None = None,
+        filter: dict[str, str] | None = None,
+        q: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[models.Table]:
+        """Each entry of `api.list_tables`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/tables",
+            query={
+                "tenant_id": tenant_id,
                 "limit": limit,
                 "offset": offset,
                 "cursor": cursor,

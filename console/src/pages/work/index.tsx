@@ -1,0 +1,218 @@
+import type { BatchItem, OperationItem } from '@quire/client';
+import { useState } from 'react';
+import { usePages, type Pages } from '../../api/connection.ts';
+import { useTenantId } from '../../api/session.ts';
+import { work as texts } from '../../texts/work.ts';
+import { Button } from '../../ui/button.tsx';
+import { Badge, PageHeader, type Tone } from '../../ui/card.tsx';
+import { columnsFor } from '../../ui/columns.tsx';
+import { ForTenant } from '../../ui/forTenant.tsx';
+import { Go, useAddressValue, useAddressValues } from '../../ui/go.tsx';
+import { Select } from '../../ui/select.tsx';
+import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { DataTable, type Column } from '../../ui/table.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Cancel, IdCell, secondsOf } from './cancelling.tsx';
+
+const TONES: Readonly<Record<string, Tone>> = {
+  queued: 'neutral',
+  running: 'accent',
+  succeeded: 'good',
+  ended: 'good',
+  partial: 'warn',
+  needs_review: 'warn',
+  cancelling: 'warn',
+  failed: 'bad',
+};
+
+const isOpen = (status: string): boolean => status === 'queued' || status === 'running';
+
+const wordOf = (words: Readonly<Record<string, string>>, value: string): string => words[value] ?? value;
+
+function Status({ words, status }: { words: Readonly<Record<string, string>>; status: string }) {
+  return <Badge tone={TONES[status] ?? 'neutral'}>{wordOf(words, status)}</Badge>;
+}
+
+const durationOf = (started: string | null, finished: string | null): string | null => {
+  const seconds = secondsOf(started, finished, Date.now());
+  return seconds === null ? null : texts.seconds(seconds);
+};
+
+const { operations, batches } = texts;
+const of = columnsFor<OperationItem, keyof typeof operations.columns>(operations.columns);
+
+const OPERATIONS: readonly Column<OperationItem>[] = [
+  of.time('accepted', ({ accepted_at }) => accepted_at),
+  of.text('kind', ({ operation }) => wordOf(texts.kinds, operation)),
+  of.text('status', ({ status }) => wordOf(operations.statuses, status), {
+    isWhole: true,
+    show: ({ status }) => <Status words={operations.statuses} status={status} />,
+  }),
+  of.count('pages', ({ pages }) => pages, 0.7),
+  of.text('credits', ({ credits_used }) => credits_used, { isNumber: true, share: 0.8 }),
+  of.text('duration', ({ started_at, finished_at }) => durationOf(started_at, finished_at), {
+    isNumber: true,
+    share: 0.9,
+  }),
+  of.text('problem', ({ problem_code }) => problem_code, { share: 1.4 }),
+  of.text('task', ({ project_id, task_id }) => `${project_id} / ${task_id}`, { share: 1.3 }),
+  of.text('id', ({ operation_id }) => operation_id, {
+    isWhole: true,
+    show: ({ operation_id }) => <IdCell id={operation_id} />,
+  }),
+  of.text('act', () => undefined, {
+    isWhole: true,
+    show: ({ operation_id: id, status }) => isOpen(status) && <Cancel what="operation" id={id} />,
+  }),
+];
+
+const ofBatch = columnsFor<BatchItem, keyof typeof batches.columns>(batches.columns);
+
+const BATCHES: readonly Column<BatchItem>[] = [
+  ofBatch.time('accepted', ({ accepted_at }) => accepted_at),
+  ofBatch.text('status', ({ status }) => wordOf(batches.statuses, status), {
+    isWhole: true,
+    show: ({ status }) => <Status words={batches.statuses} status={status} />,
+  }),
+  ofBatch.text('progress', ({ begun, documents }) => batches.progress(begun, documents), {
+    share: 1.3,
+    show: ({ batch_id, begun, documents }) => (
+      <Go to={`/runs?tab=files&batch=${batch_id}`}>{batches.progress(begun, documents)}</Go>
+    ),
+  }),
+  ofBatch.text('pages', ({ pages_done }) => pages_done, { isNumber: true, share: 0.7 }),
+  ofBatch.text('credits', ({ credits_used }) => credits_used, { isNumber: true, share: 0.8 }),
+  ofBatch.text('duration', ({ started_at, finished_at }) => durationOf(started_at, finished_at), {
+    isNumber: true,
+    share: 0.9,
+  }),
+  ofBatch.text('task', ({ project_id, task_id }) => `${project_id} / ${task_id}`, { share: 1.3 }),
+  ofBatch.text('id', ({ batch_id }) => batch_id, {
+    isWhole: true,
+    show: ({ batch_id }) => <IdCell id={batch_id} />,
+  }),
+  ofBatch.text('act', () => undefined, {
+    isWhole: true,
+    show: ({ batch_id: id, status }) => isOpen(status) && <Cancel what="batch" id={id} />,
+  }),
+];
+
+const SORTS = { accepted: 'accepted_at', status: 'status' } as const;
+
+const ALL = 'all';
+
+interface StatusPickProps {
+  readonly words: Readonly<Record<string, string>>;
+  readonly value: string | undefined;
+  readonly onChange: (status: string | undefined) => void;
+}
+
+function StatusPick({ words, value, onChange }: StatusPickProps) {
+  const choices = [
+    { value: ALL, name: texts.all },
+    ...Object.entries(words).map(([status, name]) => ({ value: status, name })),
+  ];
+  return (
+    <div className="w-40">
+      <Select
+        label={texts.status}
+        choices={choices}
+        value={value ?? ALL}
+        onChange={(next) => onChange(next === ALL ? undefined : next)}
+      />
+    </div>
+  );
+}
+
+/** The status that is asked for, if there is such a one. */
+const useStatus = <Words extends Readonly<Record<string, string>>>(words: Words) => {
+  const [{ status }, keep] = useAddressValues(['status']);
+  const asked = status !== undefined && status in words ? (status as keyof Words & string) : undefined;
+  return [asked, (next: string | undefined) => keep({ status: next })] as const;
+};
+
+/** What waits or runs changes by itself, ms. */
+const EACH_MS = 3_000;
+
+/** Whether a list is read again: something in it waits or runs. */
+const useGoing = () => {
+  const [isGoing, go] = useState(false);
+  const see = ({ items }: Pages<{ readonly status: string }>): void => {
+    const is = items?.some(({ status }) => isOpen(status) || status === 'cancelling') === true;
+    if (is !== isGoing) go(is);
+  };
+  return { interval: isGoing ? EACH_MS : false, see } as const;
+};
+
+function Operations() {
+  const tenant_id = useTenantId();
+  const [status, choose] = useStatus(operations.statuses);
+  const { interval, see } = useGoing();
+  const [q, look] = useAddressValue('q');
+  const query = { tenant_id, ...(status !== undefined && { status }), ...(q !== undefined && { q }) };
+  const list = usePages('listOperations', { query }, { sorts: SORTS, refetchInterval: interval });
+  see(list);
+  if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
+  return (
+    <DataTable
+      label={texts.tabs.operations}
+      columns={OPERATIONS}
+      list={list}
+      idOf={({ operation_id }) => operation_id}
+      actions={
+        <>
+          <StatusPick words={operations.statuses} value={status} onChange={choose} />
+          {q !== undefined && (
+            <Button size="small" onClick={() => look(undefined)}>
+              {texts.clear(q)}
+            </Button>
+          )}
+        </>
+      }
+      height={560}
+      empty={<Empty title={operations.none.title} say={operations.none.say} />}
+    />
+  );
+}
+
+function Batches() {
+  const tenant_id = useTenantId();
+  const [status, choose] = useStatus(batches.statuses);
+  const { interval, see } = useGoing();
+  const query = status === undefined ? { tenant_id } : { tenant_id, status };
+  const list = usePages('listBatches', { query }, { sorts: SORTS, refetchInterval: interval });
+  see(list);
+  if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
+  return (
+    <DataTable
+      label={texts.tabs.batches}
+      columns={BATCHES}
+      list={list}
+      idOf={({ batch_id }) => batch_id}
+      actions={<StatusPick words={batches.statuses} value={status} onChange={choose} />}
+      height={560}
+      empty={<Empty title={batches.none.title} say={batches.none.say} />}
+    />
+  );
+}
+
+/** Operations and batches of a tenant, and a way to stop them. */
+export default function WorkPage() {
+  const [{ tab }, keep] = useAddressValues(['tab', 'status', 'q']);
+  return (
+    <>
+      <PageHeader title={texts.title} say={texts.say} />
+      <ForTenant>
+        <Tabs
+          label={texts.tabs.name}
+          value={tab ?? 'operations'}
+          onChange={(next) => keep({ tab: next, status: undefined, q: undefined })}
+          tabs={[
+            { id: 'operations', name: texts.tabs.operations, content: <Operations /> },
+            { id: 'batches', name: texts.tabs.batches, content: <Batches /> },
+          ]}
+        />
+      </ForTenant>
+    </>
+  );
+}
