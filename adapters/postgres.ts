@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import {
+  COMPOSED,
   type LockHolders,
   type Sql,
   type SqlLock,
@@ -85,6 +86,8 @@ export interface PostgresOptions {
   readonly url: string;
   readonly poolMax?: number;
   readonly connectTimeoutMs?: number;
+  /** What a composed statement may take, ms: a list in an order of its caller's, or a search. */
+  readonly composedTimeoutMs?: number;
 }
 
 const TRANSACTION_ATTEMPTS_MAX = 5;
@@ -115,8 +118,8 @@ interface StatementNames {
   readonly renew: (text: string) => void;
 }
 
-/** Statements with parameters are prepared once a connection, under a name kept by their text. */
-const statementNames = (): StatementNames => {
+/** Statements with parameters are prepared once a connection, under a name kept by their text, but composed ones. */
+export const statementNames = (): StatementNames => {
   const names = new Map<string, string>();
   let made = 0;
   const renew = (text: string) => {
@@ -125,6 +128,7 @@ const statementNames = (): StatementNames => {
   };
   return {
     of: (text) => {
+      if (text.startsWith(COMPOSED)) return undefined;
       if (!names.has(text) && made < STATEMENTS_MAX) renew(text);
       return names.get(text);
     },
@@ -138,8 +142,14 @@ const statementsOn = (client: Queryable, names: StatementNames): SqlTx => ({
   query: async (text: string, values?: readonly SqlValue[]) => {
     const name = values === undefined ? undefined : names.of(text);
     const config = { text, values: [...(values ?? [])], ...(name === undefined ? {} : { name }) };
-    const { rows } = await client.query<SqlRow & pg.QueryResultRow>(config);
-    return rows;
+    try {
+      const { rows } = await client.query<SqlRow & pg.QueryResultRow>(config);
+      return rows;
+    } catch (error) {
+      // Also within a transaction, which cannot go on, and is begun again: the plan would stay as it is.
+      if (name !== undefined && codeOf(error) === STALE_PLAN) names.renew(text);
+      throw error;
+    }
   },
   script: async (text) => {
     await client.query(text);
@@ -168,13 +178,12 @@ const oneAtATime = (statements: SqlTx): Turns => {
 };
 
 /** A swapped view changes the columns behind a prepared statement: prepare it afresh, once. */
-const retryingStalePlans = (statements: SqlTx, names: StatementNames): SqlTx => ({
+const retryingStalePlans = (statements: SqlTx): SqlTx => ({
   query: async (text, values) => {
     try {
       return await statements.query(text, values);
     } catch (error) {
       if (codeOf(error) !== STALE_PLAN) throw error;
-      names.renew(text);
       return statements.query(text, values);
     }
   },
@@ -200,7 +209,7 @@ const retrying = async <T>(once: () => Promise<T>): Promise<T> => {
     try {
       return await once();
     } catch (error) {
-      if (!isConflict(error)) throw error;
+      if (!isConflict(error) && codeOf(error) !== STALE_PLAN) throw error;
       await wait(2 ** tries * (5 + Math.random() * 5));
     }
   }
@@ -245,7 +254,12 @@ const lockOn = async (config: pg.ClientConfig, key: bigint): Promise<SqlLock | u
 };
 
 /** A Postgres server through a pool of connections. Locks have a connection of their own each. */
-export const postgresSql = ({ url, poolMax = 10, connectTimeoutMs = 5_000 }: PostgresOptions): Sql => {
+export const postgresSql = ({
+  url,
+  poolMax = 10,
+  connectTimeoutMs = 5_000,
+  composedTimeoutMs = 30_000,
+}: PostgresOptions): Sql => {
   const config = {
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -259,10 +273,18 @@ export const postgresSql = ({ url, poolMax = 10, connectTimeoutMs = 5_000 }: Pos
   pool.on('error', () => undefined);
   const names = statementNames();
   const transaction = transactionOn(pool, names);
-  const statements = retryingStalePlans(statementsOn(pool, names), names);
+  const statements = retryingStalePlans(statementsOn(pool, names));
+  /** Callers choose their order and filters: what takes too long is ended, and its connection is free again. */
+  const limited = (text: string, values?: readonly SqlValue[]) =>
+    transaction(async (tx) => {
+      await tx.script(`set local statement_timeout = ${String(composedTimeoutMs)}`);
+      return tx.query(text, values);
+    });
+  const query = (text: string, values?: readonly SqlValue[]) =>
+    text.startsWith(COMPOSED) ? limited(text, values) : statements.query(text, values);
   let closing: Promise<void> | undefined;
   return {
-    query: (text, values) => orUnavailable(() => statements.query(text, values)),
+    query: (text, values) => orUnavailable(() => query(text, values)),
     transaction: (work) => orUnavailable(() => transaction(work)),
     script: (text) => orUnavailable(() => statements.script(text)),
     tryLock: (key) => orUnavailable(() => lockOn(config, key)),

@@ -9,7 +9,7 @@ import {
   reject,
   type StreamKind,
 } from './kernel/decider.ts';
-import { extractionMode } from './account/messages.ts';
+import { extractionMode, mayWait } from './account/messages.ts';
 import { creditsFromZero, instant, pages, tenantId } from './kernel/amounts.ts';
 import { operationIdFor } from './operation.ts';
 import { digestText } from './leased.ts';
@@ -18,9 +18,12 @@ import { tagged, withTags } from './kernel/tags.ts';
 /** Documents of one batch. */
 export const BATCH_DOCUMENTS_MAX = 1_000;
 
+/** Documents of a batch that a split has made: as many as the pages of the longest stack. */
+export const BATCH_PARTS_MAX = 2_000;
+
 const count = z.number().int().min(0);
 
-const index = count.max(BATCH_DOCUMENTS_MAX - 1);
+const index = count.max(BATCH_PARTS_MAX - 1);
 
 const named = { batch_id: z.string(), tenant_id: tenantId };
 
@@ -37,6 +40,15 @@ export const evaluated = z.strictObject({
   subject_sha256: z.string(),
 });
 
+/** Where the documents of a batch come from that are the parts of one stack. */
+const splitStack = z.strictObject({
+  /** The operation that has split it, beside whose request the file lies. */
+  operation_id: z.string(),
+  file_sha256: z.string(),
+  /** Of each document, as a request chooses pages. */
+  pages: z.array(z.string()).min(1).max(BATCH_PARTS_MAX),
+});
+
 /**
  * Uploaded documents get the same work. Each is an operation of its own, whose ID is derived from the batch's ID
  * and its place in the list. The request is in object storage under `input_sha256`, without keys.
@@ -47,10 +59,13 @@ const batchAccepted = event('BatchAccepted', {
   task_id: z.string(),
   kind: z.literal('extract'),
   /** In the order of the request. */
-  document_ids: z.array(z.string()).min(1).max(BATCH_DOCUMENTS_MAX),
+  document_ids: z.array(z.string()).min(1).max(BATCH_PARTS_MAX),
   input_sha256: z.string(),
+  /** Each document is pages of one stack; left out where each is an upload of its own. */
+  split: splitStack.optional(),
   /** Left out where nothing is measured. */
   evaluated: evaluated.optional(),
+  ...mayWait,
   /** Digest of the request: the same identity with another one is refused. */
   fingerprint: z.string(),
   api_key_id: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { accept, type Command, type Decider, event, reject, type StreamKind } from './kernel/decider.ts';
 import { asCredits, creditsFromZero, instant, pages } from './kernel/amounts.ts';
-import { billingType, extractionMode } from './account/messages.ts';
+import { billingType, extractionMode, mayWait, ratedOperation } from './account/messages.ts';
 
 const rate = (
   operation: BillingRate['operation'],
@@ -12,11 +12,12 @@ const rate = (
   { operation, extraction_mode, billing_type: 'byok', credits_per_page: asCredits(byok) },
 ];
 
-/** Credits a page for one operation, mode and billing type. */
+/** Credits a page for one operation, mode and billing type; with a window, for work that may wait so long. */
 const billingRate = z.strictObject({
-  operation: z.enum(['extract', 'to_markdown']),
+  operation: ratedOperation,
   extraction_mode: extractionMode,
   billing_type: billingType,
+  ...mayWait,
   credits_per_page: creditsFromZero,
 });
 
@@ -154,10 +155,25 @@ export const DEFAULT_RATES: readonly BillingRate[] = [
   ...rate('extract', 'robust', [80, 10]),
   ...rate('to_markdown', 'default', [40, 5]),
   ...rate('to_markdown', 'fast', [10, 2]),
+  ...rate('classify', 'default', [2, 2]),
+  ...rate('split', 'default', [2, 2]),
 ];
 
-const isSameRate = (a: BillingRate, b: BillingRate): boolean =>
-  a.operation === b.operation && a.extraction_mode === b.extraction_mode && a.billing_type === b.billing_type;
+/** Rates with those of a fresh installation for operations that have none: a config may be older than they are. */
+export const withLaterRates = (rates: readonly BillingRate[]): readonly BillingRate[] => {
+  const rated = new Set(rates.map(({ operation }) => operation));
+  return [...rates, ...DEFAULT_RATES.filter(({ operation }) => !rated.has(operation))];
+};
+
+/** What a rate is for. */
+export type RateKey = Omit<BillingRate, 'credits_per_page'>;
+
+/** Whether two rates, or a rate and the work that is asked for, are for the same. */
+export const isSameRate = (a: RateKey, b: RateKey): boolean =>
+  a.operation === b.operation &&
+  a.extraction_mode === b.extraction_mode &&
+  a.billing_type === b.billing_type &&
+  a.completion_window === b.completion_window;
 
 /** The rates with one of them set. */
 const withRate = (rates: readonly BillingRate[], set: BillingRate): readonly BillingRate[] =>
@@ -212,7 +228,10 @@ export const billingConfig: Decider<BillingConfigKind> = {
     });
   },
   evolve: ({ versions }, event) => {
-    if (event.type === 'BillingConfigPublished') return { versions: [...versions, event.data] };
+    if (event.type === 'BillingConfigPublished') {
+      const rates = withLaterRates(event.data.rates);
+      return { versions: [...versions, { ...event.data, rates }] };
+    }
     const { rate: set, ...created } = event.data;
     const before = versions.at(-1);
     const rates = withRate(before?.rates ?? DEFAULT_RATES, set);

@@ -6,7 +6,7 @@ import { batchEvent } from './batch.ts';
 import { billingConfigEvent } from './billingConfig.ts';
 import { billingDetailsEvent } from './billingDetails.ts';
 import { booksEvent } from './books.ts';
-import { conversionEvent, extractionEvent } from './workEvents.ts';
+import { classificationEvent, conversionEvent, extractionEvent, splitEvent } from './workEvents.ts';
 import { documentEvent } from './document.ts';
 import { erasureEvent } from './erasure.ts';
 import { evaluationEvent, evaluationSetEvent } from './evaluation.ts';
@@ -16,7 +16,9 @@ import { findingEvent, sealEvent } from './finding.ts';
 import { fxRatesEvent } from './fxRates.ts';
 import { eventCodec, UndecodableEvent, type Upcasters } from './kernel/codec.ts';
 import { llmCostEvent } from './llmCost.ts';
+import { masterTableEvent } from './rules/masterTable.ts';
 import { operationEvent } from './operation.ts';
+import { pageRangesEvent } from './pageRanges.ts';
 import { placesEvent } from './places.ts';
 import { paymentEvent, paymentUpcasters } from './payment.ts';
 import type { RecordedEvent } from './kernel/recorded.ts';
@@ -25,6 +27,7 @@ import { reviewEvent } from './review.ts';
 import { providerPricingEvent } from './modelPrices.ts';
 import { rateLimitsEvent } from './rateLimits.ts';
 import { SEALS_STREAM } from './kernel/json.ts';
+import { sightingEvent } from './rules/sighting.ts';
 import { savedConfigEvent } from './savedConfig.ts';
 import { examplesEvent, trainingJobEvent } from './trainingJob.ts';
 import { tenantRetentionEvent } from './retention.ts';
@@ -45,12 +48,16 @@ export const EVENT_CATALOGUE = {
   rateLimits: rateLimitsEvent,
   apiKey: apiKeyEvent,
   config: savedConfigEvent,
+  table: masterTableEvent,
   document: documentEvent,
   erasures: erasureEvent,
   texts: movedTextsEvent,
   extraction: extractionEvent,
   conversion: conversionEvent,
+  classification: classificationEvent,
+  split: splitEvent,
   operation: operationEvent,
+  pageRanges: pageRangesEvent,
   batch: batchEvent,
   trainingJob: trainingJobEvent,
   examples: examplesEvent,
@@ -59,6 +66,7 @@ export const EVENT_CATALOGUE = {
   artifact: artifactEvent,
   deployment: deploymentEvent,
   review: reviewEvent,
+  sighting: sightingEvent,
   webhook: webhookEvent,
   webhookDelivery: webhookDeliveryEvent,
   retention: retentionEvent,

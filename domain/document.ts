@@ -1,15 +1,19 @@
+import { ratedOperation } from './account/messages.ts';
 import { z } from 'zod';
 import {
   accept,
   type Decider,
   type Decision,
   event,
-  type RecordCommand,
+  type Command,
   type StreamKind,
 } from './kernel/decider.ts';
 import { instant, pages, tenantId } from './kernel/amounts.ts';
 
-/** A document that a client may upload until `expires_at`. A dataset has an ID of its own too. */
+/**
+ * A document that a client may upload until `expires_at`, or one that came with a request and whose file is kept as an
+ * upload from then on. A dataset has an ID of its own too.
+ */
 const uploadPresigned = event('UploadPresigned', {
   document_id: z.string(),
   tenant_id: tenantId,
@@ -38,7 +42,7 @@ const documentRegistered = event('DocumentRegistered', {
   bytes: z.number().int().min(0),
   pages,
   sha256: z.string(),
-  source: z.enum(['extract', 'to_markdown', 'upload', 'canonical', 'training']),
+  source: z.enum([...ratedOperation.options, 'upload', 'canonical', 'training']),
   created_at: instant,
 });
 
@@ -75,7 +79,7 @@ export type DocumentEvent = z.output<typeof documentEvent>;
 
 /** What is known of a document. */
 export interface DocumentState {
-  /** null for a document that came with a request. */
+  /** null for a document that came with a request, until its file is kept as an upload. */
   readonly presigned: UploadPresigned['data'] | null;
   /** null until it is used or counted for the first time. */
   readonly registered: DocumentRegistered['data'] | null;
@@ -85,7 +89,10 @@ export interface DocumentState {
   readonly erased: DocumentErased['data'] | null;
 }
 
-export type DocumentKind = StreamKind<DocumentState, RecordCommand<DocumentEvent>, DocumentEvent, never>;
+/** Writes down what happened; a removal also only where no work has used the document yet. */
+export type DocumentCommand = Command<'Record' | 'RecordUnused', DocumentEvent>;
+
+export type DocumentKind = StreamKind<DocumentState, DocumentCommand, DocumentEvent, never>;
 
 /** Readers learn again, after a registration that came late, that nothing is kept. */
 const goneAgain = ({ removed, erased }: DocumentState): readonly DocumentEvent[] => [
@@ -117,26 +124,29 @@ const register = (
   return accept<DocumentEvent>({ type, data: { ...data, file_name } }, ...goneAgain(state));
 };
 
-const decide = (
-  state: DocumentState,
-  { data }: RecordCommand<DocumentEvent>,
-): Decision<DocumentEvent, never> => {
-  const { presigned, registered, removed } = state;
+const isRemovable = (
+  { presigned, registered, removed }: DocumentState,
+  how: DocumentCommand['type'],
+): boolean => presigned !== null && removed === null && (how === 'Record' || registered === null);
+
+const decide = (state: DocumentState, { type, data }: DocumentCommand): Decision<DocumentEvent, never> => {
+  const { presigned, erased } = state;
   switch (data.type) {
     case 'UploadPresigned':
-      return presigned === null && registered === null ? accept(data) : accept<DocumentEvent>();
+      return presigned === null && erased === null ? accept(data) : accept<DocumentEvent>();
     case 'DocumentRegistered':
       return register(state, data);
     case 'UploadRemoved':
-      return presigned !== null && removed === null ? accept(data) : accept<DocumentEvent>();
+      return isRemovable(state, type) ? accept(data) : accept<DocumentEvent>();
     case 'DocumentErased':
       return erase(state, data);
   }
 };
 
 /**
- * A document is presigned at most once and before anything else, registered at most once, so it is measured
- * by its first use; the file of one that was presigned is removed at most once, and each is erased at most once.
+ * A document is presigned at most once: before anything else, or after the request that it came with, if its file
+ * is kept. It is registered at most once, so it is measured by its first use; the file of one that was presigned is
+ * removed at most once, and each is erased at most once.
  */
 export const document: Decider<DocumentKind> = {
   initialState: { presigned: null, registered: null, removed: null, erased: null },

@@ -1,5 +1,6 @@
 import words from './sums.json' with { type: 'json' };
 import type { Json, JsonObject } from './kernel/json.ts';
+import type { CheckOutcome } from './rules/checks.ts';
 import { isSampled, type ReviewPolicy, type ReviewReason } from './review.ts';
 
 /** Why a person has to look, and at what. */
@@ -15,6 +16,15 @@ export interface Doubt {
 export interface Question {
   readonly schema: JsonObject;
   readonly doubts: readonly Doubt[];
+  /** Left out where it is not about the parts of a stack. */
+  readonly parts?: AskedParts | undefined;
+}
+
+/** What becomes of the parts of a stack: those of some classes are documents of a batch. */
+export interface AskedParts {
+  readonly batch_id: string;
+  /** The classes whose parts go to a saved config. */
+  readonly sent: readonly string[];
 }
 
 /** What was read of a document, as far as a doubt is about it. */
@@ -27,6 +37,10 @@ export interface Reading {
     readonly confidence?: number;
   }[];
   readonly errors: readonly { readonly path: string; readonly keyword: string }[];
+  /** What came of the checks and look-ups of the config. */
+  readonly checks?: readonly Pick<CheckOutcome, 'passed' | 'paths' | 'lookup'>[];
+  /** JSON Pointers to the values that an earlier document has too, `''` for its whole file; left out: none. */
+  readonly duplicated?: readonly string[];
   readonly file_sha256: string;
 }
 
@@ -110,6 +124,17 @@ const broken = ({ value, warnings }: Reading): readonly Doubt[] =>
     ...warnings.flatMap(({ code, path }) => (DIFFER.has(code) && path !== undefined ? [path] : [])),
   ].map((path) => ({ code: 'rules', path }));
 
+/** A check that has failed is about what it names, or about all of the result; a look-up is about one value. */
+const failed = ({ checks = [] }: Reading): readonly Doubt[] =>
+  checks.flatMap(({ passed, paths, lookup }) => {
+    if (passed !== false) return [];
+    const code = lookup === undefined ? 'check_failed' : 'lookup_doubtful';
+    return (paths.length === 0 ? [''] : paths).map((path) => ({ code, path }) as const);
+  });
+
+const repeated = ({ duplicated = [] }: Reading): readonly Doubt[] =>
+  duplicated.map((path) => ({ code: 'duplicate', path }));
+
 /** What a person has to look at, by what was asked for; none: nobody has to. */
 export const doubtsIn = (reading: Reading, policy: ReviewPolicy): readonly Doubt[] => {
   const missing = reading.errors.filter(({ keyword }) => keyword === 'required');
@@ -118,7 +143,7 @@ export const doubtsIn = (reading: Reading, policy: ReviewPolicy): readonly Doubt
     ...(policy.missing_required === true
       ? missing.map(({ path }) => ({ code: 'missing_required' as const, path }))
       : []),
-    ...(policy.rules === true ? broken(reading) : []),
+    ...(policy.rules === true ? [...broken(reading), ...failed(reading), ...repeated(reading)] : []),
     ...(policy.sample !== undefined && isSampled(reading.file_sha256, policy.sample)
       ? [{ code: 'sample' as const, path: '' }]
       : []),

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { billingType, extractionMode } from './account/messages.ts';
+import { billingType, extractionMode, mayWait, ratedOperation } from './account/messages.ts';
 import { event } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { neededReview } from './review.ts';
 import { tagged } from './kernel/tags.ts';
+import type { WorkPrefix } from './workEvents.ts';
 import { digestText, type QueuedKind, type QueuedState, queuedWork, suffixOf } from './leased.ts';
 
 /** What work an operation does, by its name in prices. */
-const operationKind = z.enum(['extract', 'to_markdown']);
+const operationKind = ratedOperation;
 
 const pages = z.number().int().min(1);
 
@@ -21,11 +22,12 @@ const operationAccepted = event('OperationAccepted', {
   project_id: z.string(),
   task_id: z.string(),
   kind: operationKind,
-  /** The extraction or conversion that it is: what its burn names. */
+  /** The work that it is: what its burn names. */
   work_id: z.string(),
   document_id: z.string(),
   mode: extractionMode,
   billing_type: billingType,
+  ...mayWait,
   pages,
   /** All pages are free ones of the tenant. */
   free: z.boolean(),
@@ -88,6 +90,8 @@ const operationSucceeded = event('OperationSucceeded', {
   result_sha256: z.string().optional(),
   /** A person has to look at it; left out where nobody has to. */
   review: neededReview.optional(),
+  /** The batch that the parts of a stack become; left out where none does, or a person has to decide first. */
+  then_batch_id: z.string().optional(),
   succeeded_at: instant,
   ...tagged,
 });
@@ -144,8 +148,8 @@ export const operationIdFor = ({
 export const usageIdOfOperation = (operationId: string): string => `use_${suffixOf(operationId)}`;
 /** The document, where it came with the request. */
 export const documentIdOfOperation = (operationId: string): string => `doc_${suffixOf(operationId)}`;
-/** The extraction or conversion that it is. */
-export const workIdOfOperation = (operationId: string, prefix: 'ext' | 'cnv'): string =>
+/** The work that it is. */
+export const workIdOfOperation = (operationId: string, prefix: WorkPrefix): string =>
   `${prefix}_${suffixOf(operationId)}`;
 /** Of logs of older releases: the hold that took the first one's place where an own key was never used. */
 export const fullHoldIdOfOperation = (operationId: string): string => `hold_${operationId}_full`;

@@ -65,19 +65,26 @@ const numberOf = (def: DefOf<'number'>): Pattern => {
 
 const literally = (value: unknown): string => JSON.stringify(value).replace(/[^\w"]/g, '\\$&');
 
+/** How a member looks; null: a text that has it is read the long way. */
+const memberOf = (name: string, schema: z.core.$ZodType | undefined) => {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const isOptional = def.type === 'optional';
+  const value = patternOf(isOptional ? def.innerType : schema);
+  if (value === undefined) return isOptional ? null : undefined;
+  return { text: `${literally(name)}:${value}`, isOptional };
+};
+
 /** Members in canonical order. One has to be there: those before it end with a comma, those behind begin with one. */
 const objectOf = ({ shape }: DefOf<'object'>): Pattern => {
   let text = '';
   let hasOne = false;
   for (const name of Object.keys(shape).sort()) {
-    const { def } = (shape[name] as z.core.$ZodTypes)._zod;
-    const isOptional = def.type === 'optional';
-    const value = patternOf(isOptional ? def.innerType : shape[name]);
-    if (value === undefined) return undefined;
-    const member = `${literally(name)}:${value}`;
-    if (hasOne) text += isOptional ? `(?:,${member})?` : `,${member}`;
-    else text += isOptional ? `(?:${member},)?` : member;
-    hasOne ||= !isOptional;
+    const member = memberOf(name, shape[name]);
+    if (member === undefined) return undefined;
+    if (member === null) continue;
+    const one = hasOne ? `,${member.text}` : `${member.text}${member.isOptional ? ',' : ''}`;
+    text += member.isOptional ? `(?:${one})?` : one;
+    hasOne ||= !member.isOptional;
   }
   return hasOne ? `\\{${text}\\}` : undefined;
 };

@@ -1,17 +1,8 @@
 import { covers, freePagesLeft, pageCost } from './account/holds.ts';
 import { type AccountState, availableIn } from './account/state.ts';
-import type { BillingType, Category, ExtractionMode } from './account/messages.ts';
-import type { BillingConfig, BillingRate, BillingTerms } from './billingConfig.ts';
+import type { BillingType, Category, ExtractionMode, RatedOperation } from './account/messages.ts';
+import { type BillingConfig, type BillingTerms, isSameRate, type RateKey } from './billingConfig.ts';
 import { asCredits, type Credits, listValueUsd } from './kernel/amounts.ts';
-
-/** Work that has a rate by the page. */
-export type RatedOperation = BillingRate['operation'];
-
-export interface RateKey {
-  readonly operation: RatedOperation;
-  readonly extraction_mode: ExtractionMode;
-  readonly billing_type: BillingType;
-}
 
 /** `balanced` is an old name of `standard`; anything that is no mode is undefined. */
 export const modeOf = (word: string): ExtractionMode | undefined => {
@@ -19,18 +10,25 @@ export const modeOf = (word: string): ExtractionMode | undefined => {
   return mode === 'fast' || mode === 'standard' || mode === 'robust' || mode === 'default' ? mode : undefined;
 };
 
-/** The mode that an operation is rated by: conversion knows `default` where extraction says `standard`. */
+/** The mode that an operation is rated by: extraction alone knows `standard`; the others say `default` for it. */
 export const ratedMode = (operation: RatedOperation, mode: ExtractionMode): ExtractionMode =>
-  operation === 'to_markdown' && mode === 'standard' ? 'default' : mode;
+  operation !== 'extract' && mode === 'standard' ? 'default' : mode;
 
-/** Credits a page; undefined where the config has no such rate. */
-export const rateOf = ({ rates }: BillingConfig, key: RateKey): Credits | undefined =>
-  rates.find(
-    (rate) =>
-      rate.operation === key.operation &&
-      rate.billing_type === key.billing_type &&
-      rate.extraction_mode === ratedMode(key.operation, key.extraction_mode),
-  )?.credits_per_page;
+/**
+ * Credits a page; undefined where the config has no such rate. Work that may wait costs what other work costs where
+ * the config has no rate for it.
+ */
+export const rateOf = ({ rates }: Pick<BillingConfig, 'rates'>, key: RateKey): Credits | undefined => {
+  const atOnce = {
+    ...key,
+    extraction_mode: ratedMode(key.operation, key.extraction_mode),
+    completion_window: undefined,
+  };
+  const waiting = { ...atOnce, completion_window: key.completion_window };
+  const found =
+    rates.find((rate) => isSameRate(rate, waiting)) ?? rates.find((rate) => isSameRate(rate, atOnce));
+  return found?.credits_per_page;
+};
 
 /**
  * The rates of an extraction, known before it: what a model is not asked for the embedded engine reads, so work whose

@@ -19,19 +19,31 @@ export const reviewPolicy = z.strictObject({
   below: z.number().min(0).max(1).optional(),
   /** A required value is missing. */
   missing_required: z.boolean().optional(),
-  /** Items do not add up to their total, or two readings of a value differ. */
+  /** Items do not add up, two readings of a value differ, or a rule of the config failed or told a duplicate. */
   rules: z.boolean().optional(),
   /** 0..1: the share of documents that are looked at whatever was read, by the digest of the file. */
   sample: z.number().min(0).max(1).optional(),
 });
 export type ReviewPolicy = z.output<typeof reviewPolicy>;
 
+/** When a person has to look at the parts of a stack. */
+export const partsPolicy = reviewPolicy.pick({ below: true, sample: true });
+export type PartsPolicy = z.output<typeof partsPolicy>;
+
 /** Whether it asks for anybody at all. */
 export const asksForSomebody = ({ below, missing_required, rules, sample = 0 }: ReviewPolicy): boolean =>
   below !== undefined || missing_required === true || rules === true || sample > 0;
 
-/** Why a person has to look: the members of the policy. */
-export const reviewReason = z.enum(['below', 'missing_required', 'rules', 'sample']);
+/** Why a person has to look: the members of the policy, and of `rules` those that the config has. */
+export const reviewReason = z.enum([
+  'below',
+  'missing_required',
+  'rules',
+  'sample',
+  'check_failed',
+  'lookup_doubtful',
+  'duplicate',
+]);
 export type ReviewReason = z.output<typeof reviewReason>;
 
 /** What the success of an operation says of its review. */
@@ -39,6 +51,8 @@ export const neededReview = z.strictObject({
   reasons: z.array(reviewReason).min(1),
   /** Of the stored question: the schema, and each reason with its place. */
   question_sha256: z.string(),
+  /** 0..1, of the least sure value in doubt; left out: no doubt is about confidence. */
+  least_confidence: z.number().min(0).max(1).optional(),
 });
 export type NeededReview = z.output<typeof neededReview>;
 
@@ -78,6 +92,8 @@ const reviewDecided = event('ReviewDecided', {
   corrected: leaves,
   /** Required values that the document does not say, by their number; left out: none. */
   absent: z.int().min(1).optional(),
+  /** The batch that the decided parts of a stack become; left out where none does. */
+  then_batch_id: z.string().optional(),
   decided_by: z.string(),
   decided_at: instant,
 });
@@ -97,7 +113,13 @@ const reviewRejected = event('ReviewRejected', {
 });
 
 /** What was decided or rejected is in doubt: the next generation begins with it. */
-const reviewReopened = event('ReviewReopened', { ...identity, generation, reopened_at: instant });
+const reviewReopened = event('ReviewReopened', {
+  ...identity,
+  generation,
+  reopened_at: instant,
+  /** Left out by earlier releases. */
+  reopened_by: z.string().optional(),
+});
 
 /**
  * Its time is over, or its document was erased: written before its objects are removed, so that a late decision is
@@ -146,7 +168,20 @@ export interface ReviewState {
   readonly rejection: Rejected | null;
   /** Whether what it is about may be gone. */
   readonly expired: boolean;
+  /** Its decisions, rejections and reopenings, the first one first; of more than `HISTORY_MAX` the last. */
+  readonly history: readonly ReviewMove[];
 }
+
+/** What a person did to a review. */
+export type ReviewMove = Extract<
+  ReviewEvent,
+  { readonly type: 'ReviewDecided' | 'ReviewRejected' | 'ReviewReopened' }
+>;
+
+const HISTORY_MAX = 50;
+
+const withMove = ({ history }: ReviewState, move: ReviewMove): readonly ReviewMove[] =>
+  [...history, move].slice(-HISTORY_MAX);
 
 export const isDecided = ({ decision, generation: now }: ReviewState): boolean =>
   decision?.generation === now;
@@ -286,7 +321,7 @@ const reopen = (state: ReviewState, { data, meta: { now } }: Reopen): ReviewDeci
   const next = state.generation + 1;
   return accept({
     type: 'ReviewReopened',
-    data: { ...identityOf(data), generation: next, reopened_at: now },
+    data: { ...identityOf(data), generation: next, reopened_at: now, reopened_by: data.by },
   });
 };
 
@@ -309,7 +344,7 @@ const expire = (state: ReviewState, command: Expire): ReviewDecision => {
  * success of its operation, which says that it is needed: the stream begins with the first person.
  */
 export const review: Decider<ReviewKind> = {
-  initialState: { generation: 1, lease: null, decision: null, rejection: null, expired: false },
+  initialState: { generation: 1, lease: null, decision: null, rejection: null, expired: false, history: [] },
   decide: (state, command) => {
     if (command.type === 'Expire') return expire(state, command);
     if (isPast(state, command) || state.expired) return reject({ code: 'review_expired' });
@@ -326,16 +361,23 @@ export const review: Decider<ReviewKind> = {
         return reopen(state, command);
     }
   },
-  evolve: (state, { type, data }) => {
+  evolve: (state, event) => {
+    const { type, data } = event;
     switch (type) {
       case 'ReviewLeased':
         return { ...state, lease: { held_by: data.held_by, lease_until: data.lease_until } };
       case 'ReviewDecided':
-        return { ...state, lease: null, decision: data };
+        return { ...state, lease: null, decision: data, history: withMove(state, event) };
       case 'ReviewRejected':
-        return { ...state, lease: null, rejection: data };
+        return { ...state, lease: null, rejection: data, history: withMove(state, event) };
       case 'ReviewReopened':
-        return { ...state, generation: data.generation, lease: null, rejection: null };
+        return {
+          ...state,
+          generation: data.generation,
+          lease: null,
+          rejection: null,
+          history: withMove(state, event),
+        };
       case 'ReviewExpired':
         return { ...state, lease: null, expired: true };
     }

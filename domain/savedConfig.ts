@@ -12,6 +12,14 @@ import {
 } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { reviewPolicy } from './review.ts';
+import {
+  type Check,
+  checks,
+  type DuplicatesRule,
+  duplicatesRule,
+  type Lookup,
+  lookups,
+} from './rules/checks.ts';
 import { mergedTags, tagged, type Tags } from './kernel/tags.ts';
 
 /** A model and how it is asked. Its key lies sealed in object storage, under `secret_id`; never here. */
@@ -50,6 +58,8 @@ const configPublished = event('ConfigPublished', {
   require_grounding: settingMembers.require_grounding.nullable().optional(),
   /** Left out by releases in which nobody looked at results. */
   review: reviewPolicy.nullable().optional(),
+  /** What has to be true of results; left out by releases that judged nothing. */
+  rules: z.record(z.string(), z.json()).nullable().optional(),
   llm: channelSettings.nullable(),
   ocr: channelSettings.nullable(),
   published_at: instant,
@@ -63,6 +73,40 @@ export type ConfigVersion = z.output<typeof configPublished>['data'];
 export type SavedSettings = Readonly<
   Pick<ConfigVersion, 'min_confidence' | 'models_for' | 'require_grounding' | 'review'>
 >;
+
+/** What a config says of each result. A request says nothing of it. */
+export interface SavedRules {
+  readonly checks?: readonly Check[] | null | undefined;
+  readonly lookups?: readonly Lookup[] | null | undefined;
+  readonly duplicates?: DuplicatesRule | null | undefined;
+}
+
+/** Rules lie beside the log as one text. */
+const ruleSet = z.object({
+  checks: checks.optional(),
+  lookups: lookups.optional(),
+  duplicates: duplicatesRule.optional(),
+});
+
+const keptCheck = ({ name, expression, message }: Check) =>
+  message === undefined ? { name, expression } : { name, expression, message };
+
+const keptLookup = ({ field, table_id, column, min_score }: Lookup) =>
+  min_score === undefined ? { field, table_id, column } : { field, table_id, column, min_score };
+
+export const keptRules = ({ checks, lookups, duplicates }: SavedRules): Pick<ConfigVersion, 'rules'> => {
+  const rules: NonNullable<ConfigVersion['rules']> = {};
+  if (checks != null) rules['checks'] = checks.map(keptCheck);
+  if (lookups != null) rules['lookups'] = lookups.map(keptLookup);
+  if (duplicates != null) rules['duplicates'] = { values: [...duplicates.values] };
+  return Object.keys(rules).length === 0 ? {} : { rules };
+};
+
+/** The rules of a config, each of them; those that it does not have are null. */
+export const savedRulesOf = ({ rules }: Pick<ConfigVersion, 'rules'>) => {
+  const { checks = null, lookups = null, duplicates = null } = rules == null ? {} : ruleSet.parse(rules);
+  return { checks, lookups, duplicates };
+};
 
 /** The settings of a config, each of them; those that earlier releases left out are null. */
 export const savedSettingsOf = ({

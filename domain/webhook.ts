@@ -57,6 +57,9 @@ const webhookDisabled = event('WebhookDisabled', {
   disabled_at: instant,
 });
 
+/** A person wants to see a message arrive. It is told to this webhook alone, under an ID of its own. */
+const webhookTested = event('WebhookTested', { ...identity, delivery_id: z.string(), tested_at: instant });
+
 /** The last event of its stream; of one that was never created, the only one: it never will be. */
 const webhookRemoved = event('WebhookRemoved', { ...identity, removed_at: instant });
 
@@ -65,6 +68,7 @@ export const webhookEvent = z.discriminatedUnion('type', [
   webhookChanged,
   webhookSecretRotated,
   webhookDisabled,
+  webhookTested,
   webhookRemoved,
 ]);
 
@@ -176,6 +180,8 @@ type DisableWebhook = Command<
     Pick<Webhook, 'url' | 'told_since'> & { readonly failing_since: string }
 >;
 
+type TestWebhook = Command<'TestWebhook', Pick<WebhookEventOf<'WebhookTested'>['data'], 'delivery_id'>>;
+
 type RemoveWebhook = BareCommand<'RemoveWebhook'>;
 
 /** Closes the stream of one that was never created, so that it never is. One that was stays as it is. */
@@ -186,11 +192,12 @@ export type WebhookCommand =
   | ChangeWebhook
   | RotateWebhookSecret
   | DisableWebhook
+  | TestWebhook
   | RemoveWebhook
   | AbandonWebhook;
 
 interface WebhookRejection {
-  readonly code: 'webhook_not_found';
+  readonly code: 'webhook_not_found' | 'webhook_disabled';
 }
 
 interface OldSecret {
@@ -271,10 +278,24 @@ const onExisting = (
       const { reason } = command.data;
       return accept({ type: 'WebhookDisabled', data: { ...identity, reason, disabled_at: now } });
     }
+    case 'TestWebhook': {
+      if (!webhook.enabled) return reject({ code: 'webhook_disabled' });
+      const { delivery_id } = command.data;
+      return accept({ type: 'WebhookTested', data: { ...identity, delivery_id, tested_at: now } });
+    }
     case 'RemoveWebhook':
       return accept({ type: 'WebhookRemoved', data: { ...identity, removed_at: now } });
   }
 };
+
+const withSettings = (webhook: Webhook, data: Changed): Webhook => {
+  const { enabled, changed_at: updated_at } = data;
+  const isNew = data.url !== webhook.url || (enabled && !webhook.enabled);
+  const told_since = isNew ? updated_at : webhook.told_since;
+  return { ...webhook, ...settingsOf(data), enabled, disabled_reason: null, told_since, updated_at };
+};
+
+type Changed = Extract<WebhookEvent, { readonly type: 'WebhookChanged' }>['data'];
 
 /** A webhook after an event of its stream; null once it is removed, or before it is created. */
 export const webhookAfter = (webhook: Webhook | null, { type, data }: WebhookEvent): Webhook | null => {
@@ -295,18 +316,16 @@ export const webhookAfter = (webhook: Webhook | null, { type, data }: WebhookEve
   }
   if (webhook === null || type === 'WebhookRemoved') return null;
   switch (type) {
-    case 'WebhookChanged': {
-      const { enabled, changed_at: updated_at } = data;
-      const isNew = data.url !== webhook.url || (enabled && !webhook.enabled);
-      const told_since = isNew ? updated_at : webhook.told_since;
-      return { ...webhook, ...settingsOf(data), enabled, disabled_reason: null, told_since, updated_at };
-    }
+    case 'WebhookChanged':
+      return withSettings(webhook, data);
     case 'WebhookSecretRotated': {
       const old_secret = { secret_id: data.old_secret_id, until: data.old_secret_until };
       return { ...webhook, secret_id: data.secret_id, old_secret, updated_at: data.rotated_at };
     }
     case 'WebhookDisabled':
       return { ...webhook, enabled: false, disabled_reason: data.reason, updated_at: data.disabled_at };
+    case 'WebhookTested':
+      return webhook;
   }
 };
 

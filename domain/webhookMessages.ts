@@ -134,6 +134,8 @@ export const WEBHOOK_PAYLOADS = {
   'free_pages.used_up': z.strictObject({ free_pages: z.int() }),
   'key.created': z.strictObject({ ...key, role: keyRole, expires_at: instant.nullable() }),
   'key.revoked': z.strictObject(key),
+  /** Sent to one webhook, because a person asked for it. */
+  'webhook.test': z.strictObject({ webhook_id: z.string() }),
   'reconciliation.drift': z.strictObject({
     tenants_checked: z.int(),
     tenants_drifting: z.int(),
@@ -149,6 +151,12 @@ export const WEBHOOK_EVENT_TYPES = Object.keys(WEBHOOK_PAYLOADS) as readonly Web
 
 /** About the whole service, so for those who run it: only an admin key may ask for these, by name. */
 export const OPERATOR_EVENT_TYPES: readonly WebhookEventType[] = ['reconciliation.drift', 'audit.finding'];
+
+/** Sent to the webhook that is tested, whatever it asks for; nobody can ask for it. */
+export const TEST_EVENT = 'webhook.test';
+
+/** The types that a webhook can ask for. */
+export const ASKED_EVENT_TYPES = WEBHOOK_EVENT_TYPES.filter((type) => type !== TEST_EVENT);
 
 /** In a webhook's `events`: everything about its tenant, types of later releases too. */
 export const ALL_TENANT_EVENTS = '*';
@@ -277,6 +285,7 @@ const MESSAGES = {
     data: { key_id, role, expires_at },
   }),
   ApiKeyRevoked: ({ key_id }) => ({ type: 'key.revoked', data: { key_id } }),
+  WebhookTested: ({ webhook_id }) => ({ type: 'webhook.test', data: { webhook_id } }),
   DriftFound: ({ tenants_checked, tenants_drifting, drifting }) => ({
     type: 'reconciliation.drift',
     data: { tenants_checked, tenants_drifting, drifting },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { billingType, extractionMode } from './account/messages.ts';
+import { billingType, extractionMode, type RatedOperation } from './account/messages.ts';
 import { instant, pages, tenantId } from './kernel/amounts.ts';
 import { tagged } from './kernel/tags.ts';
 import {
@@ -33,12 +33,24 @@ const requestedMembers = {
   requested_at: instant,
 };
 
+/** The saved config that completed the request; left out without one, and by older releases. */
+const completedBy = {
+  config_id: z.string().optional(),
+  config_version: z.number().int().min(1).optional(),
+  /** The versions of tables that its look-ups use; left out where there are none. */
+  lookup_tables: z
+    .array(z.strictObject({ table_id: z.string(), version: z.number().int().min(1) }))
+    .optional(),
+};
+
 const completedMembers = {
   tenant_id: tenantId,
   status: z.enum(['success', 'partial']),
   pages,
   free_pages: pages,
   duration_ms: z.number().int().min(0),
+  /** Of work that is not billed, which no burn tells of: the digest of its result; left out: it is not kept. */
+  result_sha256: z.string().optional(),
   completed_at: instant,
 };
 
@@ -72,6 +84,7 @@ export const conversionEvent = z.discriminatedUnion('type', [
 const extractionRequested = event('ExtractionRequested', {
   extraction_id: z.string(),
   ...requestedMembers,
+  ...completedBy,
 });
 
 const extractionCompleted = event('ExtractionCompleted', {
@@ -87,22 +100,164 @@ export const extractionEvent = z.discriminatedUnion('type', [
   extractionFailed,
 ]);
 
+/** The work was asked for. A usage event: measured work, it carries no price. */
+const classificationRequested = event('ClassificationRequested', {
+  classification_id: z.string(),
+  ...requestedMembers,
+});
+
+const classificationCompleted = event('ClassificationCompleted', {
+  classification_id: z.string(),
+  ...completedMembers,
+});
+
+const classificationFailed = event('ClassificationFailed', {
+  classification_id: z.string(),
+  ...failedMembers,
+});
+
+export const classificationEvent = z.discriminatedUnion('type', [
+  classificationRequested,
+  classificationCompleted,
+  classificationFailed,
+]);
+
+/** The work was asked for. A usage event: measured work, it carries no price. */
+const splitRequested = event('SplitRequested', { split_id: z.string(), ...requestedMembers });
+
+const splitCompleted = event('SplitCompleted', { split_id: z.string(), ...completedMembers });
+
+const splitFailed = event('SplitFailed', { split_id: z.string(), ...failedMembers });
+
+export const splitEvent = z.discriminatedUnion('type', [splitRequested, splitCompleted, splitFailed]);
+
+/**
+ * What each kind of work on a document is called: its events and the member of them that has its ID, its streams, how
+ * its IDs begin, its name in URLs and in read models.
+ */
+export const WORKS = {
+  extract: {
+    event: 'Extraction',
+    id: 'extraction_id',
+    stream: 'extraction',
+    prefix: 'ext',
+    endpoint: 'extract',
+    kind: 'extraction',
+  },
+  to_markdown: {
+    event: 'Conversion',
+    id: 'conversion_id',
+    stream: 'conversion',
+    prefix: 'cnv',
+    endpoint: 'to-markdown',
+    kind: 'conversion',
+  },
+  classify: {
+    event: 'Classification',
+    id: 'classification_id',
+    stream: 'classification',
+    prefix: 'cls',
+    endpoint: 'classify',
+    kind: 'classification',
+  },
+  split: {
+    event: 'Split',
+    id: 'split_id',
+    stream: 'split',
+    prefix: 'spl',
+    endpoint: 'split',
+    kind: 'split',
+  },
+} as const satisfies Readonly<Record<RatedOperation, Readonly<Record<string, string>>>>;
+
+type Works = (typeof WORKS)[RatedOperation];
+type Kind = Works['kind'];
+export type WorkPrefix = Works['prefix'];
+/** The name of a kind of work in URLs. */
+export type WorkEndpoint = Works['endpoint'];
+export type WorkRequestedType = `${Works['event']}Requested`;
+export type WorkCompletedType = `${Works['event']}Completed`;
+export type WorkFailedType = `${Works['event']}Failed`;
+
+const ALL: readonly (Works & { readonly operation: RatedOperation })[] = Object.entries(WORKS).map(
+  ([operation, work]) => ({ operation: operation as RatedOperation, ...work }),
+);
+
+const found = (is: (work: (typeof ALL)[number]) => boolean): (typeof ALL)[number] => {
+  const work = ALL.find(is);
+  if (work === undefined) throw new Error('there is no such kind of work');
+  return work;
+};
+
+/** The prefixes of all kinds of work on documents. */
+export const WORK_ID_PREFIXES: readonly WorkPrefix[] = ALL.map(({ prefix }) => prefix);
+
+/** Whether an ID is that of work on a document. */
+export const isWorkId = (id: string): boolean =>
+  WORK_ID_PREFIXES.some((prefix) => id.startsWith(`${prefix}_`));
+
+export const operationOfEndpoint = (endpoint: WorkEndpoint): RatedOperation =>
+  found((work) => work.endpoint === endpoint).operation;
+
+/** By how a read model names it. */
+export const operationOfKind = (kind: string): RatedOperation =>
+  found((work) => work.kind === kind).operation;
+
+/** By how its ID begins. */
+export const operationOfWorkId = (id: string): RatedOperation =>
+  found(({ prefix }) => id.startsWith(`${prefix}_`)).operation;
+
+/** The data of a usage event by the member that has the work's ID. */
+export type UsageData =
+  | { readonly extraction_id: string }
+  | { readonly conversion_id: string }
+  | { readonly classification_id: string }
+  | { readonly split_id: string };
+
+/** What work a usage event is of. */
+export const workOfUsage = (data: UsageData): { readonly id: string; readonly kind: Kind } => {
+  if ('extraction_id' in data) return { id: data.extraction_id, kind: 'extraction' };
+  if ('conversion_id' in data) return { id: data.conversion_id, kind: 'conversion' };
+  if ('classification_id' in data) return { id: data.classification_id, kind: 'classification' };
+  return { id: data.split_id, kind: 'split' };
+};
+
+const typesOf = <End extends 'Requested' | 'Completed' | 'Failed'>(end: End) =>
+  ALL.map(({ event: name }) => `${name}${end}` as const);
+export const WORK_REQUESTED: readonly WorkRequestedType[] = typesOf('Requested');
+export const WORK_COMPLETED: readonly WorkCompletedType[] = typesOf('Completed');
+export const WORK_FAILED: readonly WorkFailedType[] = typesOf('Failed');
+
+export const isWorkRequested = <E extends { readonly type: string }>(
+  one: E,
+): one is Extract<E, { readonly type: WorkRequestedType }> =>
+  WORK_REQUESTED.some((type) => type === one.type);
+export const isWorkCompleted = <E extends { readonly type: string }>(
+  one: E,
+): one is Extract<E, { readonly type: WorkCompletedType }> =>
+  WORK_COMPLETED.some((type) => type === one.type);
+export const isWorkFailed = <E extends { readonly type: string }>(
+  one: E,
+): one is Extract<E, { readonly type: WorkFailedType }> => WORK_FAILED.some((type) => type === one.type);
+
+/** The stream of a piece of work. */
+export const workStream = (operation: RatedOperation, id: string): string =>
+  `${WORKS[operation].stream}-${id}`;
+
 export type ExtractionEvent = z.output<typeof extractionEvent>;
 
 type Members<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
 
-export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;
-
 export const extractionStream = (extractionId: string): string => `extraction-${extractionId}`;
 
-/** What happened to an extraction or conversion, and the members of its event that both kinds have. */
+/** What happened to work on a document, and the members of its event that all kinds have. */
 export type UsageFact =
-  | { readonly happened: 'Requested'; readonly data: Members<typeof requestedMembers> }
+  | { readonly happened: 'Requested'; readonly data: Members<typeof requestedMembers & typeof completedBy> }
   | { readonly happened: 'Completed'; readonly data: Members<typeof completedMembers> }
   | { readonly happened: 'Failed'; readonly data: Members<typeof failedMembers> };
 
 export interface UsageState {
-  readonly requested: Members<typeof requestedMembers> | null;
+  readonly requested: Members<typeof requestedMembers & typeof completedBy> | null;
   readonly end: Exclude<UsageFact, { happened: 'Requested' }> | null;
 }
 
@@ -117,7 +272,7 @@ export const usageEnd = ({ end }: UsageState): { readonly at: string; readonly t
 
 const HAPPENED = ['Requested', 'Completed', 'Failed'] as const;
 
-/** The event as both kinds have it: its codec has checked it against the schema of its type. */
+/** The event as all kinds have it: its codec has checked it against the schema of its type. */
 const factOf = ({ type, data }: DomainEvent): UsageFact =>
   ({ happened: HAPPENED.find((one) => type.endsWith(one)), data }) as unknown as UsageFact;
 

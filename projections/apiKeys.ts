@@ -1,6 +1,6 @@
 import { omit, pick, type Projector, rowReader, table, tagsOf, wholeOf } from './engine/table.ts';
 import { actorIn } from '../domain/kernel/decider.ts';
-import { inserting, jsonText, updating } from './engine/bulk.ts';
+import { inserting, jsonText, lastOf, updating } from './engine/bulk.ts';
 import { only, type SqlRow, type SqlTx } from './engine/ports.ts';
 import { keyRole } from '../domain/apiKey.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
@@ -40,10 +40,11 @@ const issue = inserting(apiKeys, {
 const rotate = updating(apiKeys, 'key_id', 'replaced_by', 'expires_at', 'rotated_at');
 const revoke = updating(apiKeys, 'key_id', 'revoked_at');
 
-/** The last event of each key: one statement must not meet a row twice. */
-const lastByKey = <Data extends { readonly key_id: string }>(events: readonly { readonly data: Data }[]) => [
-  ...new Map(events.map(({ data }) => [data.key_id, data])).values(),
-];
+const lastByKey = <Data extends { readonly key_id: string }>(events: readonly { readonly data: Data }[]) =>
+  lastOf(
+    events.map(({ data }) => data),
+    ({ key_id }) => key_id,
+  );
 
 /** API keys: who may act for whom. */
 export const apiKeysProjector: Projector = {
@@ -107,6 +108,13 @@ export const apiKeyById = finding(
   'select * from read.api_keys where key_id = $1',
   (keyId: string) => [keyId],
   keyOf,
+);
+
+/** What people call some keys; null: a key has no name, or it was erased. */
+export const apiKeyNames = listing(
+  'select key_id, name from read.api_keys where key_id = any($1::text[])',
+  (keyIds: readonly string[]) => [keyIds],
+  rowReader(pick(apiKeys.columns, 'key_id', 'name')),
 );
 
 interface KeysQuery extends Page {

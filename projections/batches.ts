@@ -40,6 +40,7 @@ export const batches = table({
 /** Documents of batches by their place in the list. What became of one its operation says, where there is one. */
 export const batchDocuments = table({
   name: 'batch_documents',
+  rowsOf: 'batch_id in (select batch_id from {schema}.batches where tenant_id = $1)',
   key: ['batch_id', 'index'],
   columns: {
     batch_id: 'sorted',
@@ -230,15 +231,25 @@ export const batchesToBegin = listing(
   (row) => ({ ...rowReader(nameColumns)(row), open: wholeOf(row, 'open') }),
 );
 
-/** Documents begun before `before` without an outcome: they wait, or the worker that began them may have died. */
+/**
+ * Documents begun before `before` without an outcome, but `except`: they wait, or the worker that began them may have
+ * died. Those of a cancelled batch wait for nothing.
+ */
 export const documentsLeft = listing(
-  `select b.batch_id, b.tenant_id, d.index from read.batches b
+  `select b.batch_id, b.tenant_id, b.cancelled_at, d.index from read.batches b
      join read.batch_documents d on d.batch_id = b.batch_id
-   where b.finished_at is null and d.begun_at < $1 and d.problem_code is null and b.batch_id <> all($3::text[])
+   where b.finished_at is null and d.problem_code is null
+     and (b.cancelled_at is not null and d.begun_at is not null
+       or d.begun_at < $1 and b.batch_id <> all($3::text[])
+         and b.batch_id || '/' || d.index::text <> all($3::text[]))
      and not exists (select 1 from read.operations o where o.operation_id = d.operation_id)
    order by d.begun_at, b.batch_id, d.index limit $2`,
   (before: string, limit: number, except: readonly string[]) => [before, limit, except],
-  rowReader({ ...nameColumns, ...pick(batchDocuments.columns, 'index') }),
+  rowReader({
+    ...nameColumns,
+    ...pick(batches.columns, 'cancelled_at'),
+    ...pick(batchDocuments.columns, 'index'),
+  }),
 );
 
 /** Operations of cancelled batches that nobody has started. */

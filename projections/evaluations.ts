@@ -1,5 +1,5 @@
 import { pick, type Projector, rowReader, table, textOf } from './engine/table.ts';
-import { inserting, updating, upserting } from './engine/bulk.ts';
+import { inserting, lastOf, updating, upserting } from './engine/bulk.ts';
 import { only, type ProjectedEventOf } from './engine/ports.ts';
 import { finding, listing, type Page, paging } from './engine/query.ts';
 import { runIdOfBatch } from '../domain/evaluation.ts';
@@ -155,11 +155,6 @@ const reduce = async (
     rows.map(({ event }) => event.data.published_at),
   ]);
 };
-
-/** One row a key: one statement must not meet a row twice. */
-const lastOf = <Row>(rows: readonly Row[], keyOf: (row: Row) => string): readonly Row[] => [
-  ...new Map(rows.map((row) => [keyOf(row), row])).values(),
-];
 
 /** Sets of examples, and what was measured with them. */
 export const evaluationsProjector: Projector = {

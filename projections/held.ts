@@ -21,6 +21,7 @@ const HELD = [
   `select 'deployment', json_build_array(project_id, task_id, environment)::text from read.deployments
    where retired_at is null`,
   `select 'set', set_id from read.evaluation_sets where true`,
+  `select 'table', table_id from read.master_tables where true`,
 ];
 
 /**

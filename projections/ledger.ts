@@ -21,6 +21,7 @@ export const ledger = table({
     category: 'text?',
     extraction_mode: 'text?',
     billing_type: 'text?',
+    completion_window: 'text?',
     pages: 'int8',
     free_pages: 'int8',
     credits_per_page: 'int8?',
@@ -131,6 +132,7 @@ const NOT_USAGE = {
   category: null,
   extraction_mode: null,
   billing_type: null,
+  completion_window: null,
   pages: 0,
   free_pages: 0,
   credits_per_page: null,
@@ -291,6 +293,7 @@ const usageRow = (event: Burned, part: UsagePart): LedgerRow => {
     category: data.category,
     extraction_mode: data.extraction_mode,
     billing_type: data.billing_type,
+    completion_window: data.completion_window ?? null,
     pages: part.pages,
     free_pages: part.free_pages,
     credits_per_page: data.credits_per_page,
@@ -368,7 +371,7 @@ const number = async (tx: SqlTx, schema: string, rows: readonly LedgerRow[]): Pr
 /** Every posting of every tenant, with counts by block of rows, kind and operation. */
 export const ledgerProjector: Projector = {
   name: 'ledger',
-  version: 5,
+  version: 6,
   eventTypes: LEDGER_EVENTS,
   tables: [ledger, ledgerBlocks],
   apply: async (tx, { schema, events }) => {

@@ -233,6 +233,7 @@ const ANY_ORDER = {
     'category',
     'extraction_mode',
     'billing_type',
+    'completion_window',
     'pages',
     'free_pages',
     'credits_per_page',

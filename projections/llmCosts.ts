@@ -294,6 +294,7 @@ export const llmCostDays = table({
 /** Prices of models, each in force from `effective_from` on. */
 export const modelPrices = table({
   name: 'model_prices',
+  rowsOf: 'shared',
   key: ['price_id'],
   columns: {
     price_id: 'sorted',

@@ -20,6 +20,7 @@ export const openClaims = table({
 /** Credits that left one tenant and did not arrive at the other yet. */
 export const openTransfers = table({
   name: 'open_transfers',
+  rowsOf: 'from_tenant_id = $1',
   key: ['transfer_id'],
   columns: {
     transfer_id: 'sorted',
@@ -79,6 +80,8 @@ export const openClaimsProjector: Projector = {
     'CreditsTransferredIn',
   ],
   tables: [openClaims, openTransfers],
+  // What arrives ends the transfer of the tenant that sent it.
+  ownerOf: ({ type, data }) => (type === 'CreditsTransferredIn' ? data.from_tenant_id : undefined),
   apply: async (tx, { schema, events }) => {
     const last = new Map(events.flatMap(effectsOf));
     const open = [...last.values()].filter((row) => row !== null);

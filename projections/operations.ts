@@ -2,9 +2,9 @@ import { pick, type Projector, rowReader, table, textOf } from './engine/table.t
 import { finding, listing, type Page, telling } from './engine/query.ts';
 import { pagingOfTagged, tagsColumn, tagTable, taggingIn } from './engine/tagged.ts';
 import { moveQueue, QUEUE_INDEXES, QUEUED, queueLists } from './queue.ts';
-import { bulk, inserting } from './engine/bulk.ts';
+import { bulk, inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEventOf } from './engine/ports.ts';
-import { NO_END } from '../domain/account/messages.ts';
+import { NO_END, isRated, ratedOperation } from '../domain/account/messages.ts';
 import type { Tags } from '../domain/kernel/tags.ts';
 import { sortBy, sortsBy } from './engine/sorts.ts';
 
@@ -65,8 +65,15 @@ export const operations = table({
     accepted_at: 'sorted',
     started_at: 'text?',
     finished_at: 'text?',
+    /** The batch that the parts of a stack become. */
+    then_batch_id: 'sorted?',
   },
-  indexes: ['(tenant_id, position desc)', '(work_id)', ...QUEUE_INDEXES],
+  indexes: [
+    '(tenant_id, position desc)',
+    '(work_id)',
+    '(then_batch_id) where then_batch_id is not null',
+    ...QUEUE_INDEXES,
+  ],
 });
 
 /** Tags of operations. */
@@ -74,6 +81,7 @@ export const operationTags = tagTable('operation_tags');
 
 const accept = inserting(operations, { firstStands: true });
 const tag = taggingIn(operationTags);
+const follow = updating(operations, 'operation_id', 'then_batch_id');
 const charged = bulk(
   pick(operations.columns, 'work_id', 'credits_charged', 'free_pages', 'balance_after', 'charged_at'),
 );
@@ -96,6 +104,7 @@ const acceptedRow = ({ data, position }: ProjectedEventOf<'OperationAccepted'>) 
   free_pages: null,
   balance_after: null,
   charged_at: null,
+  then_batch_id: null,
 });
 
 const chargeOf = ({ data }: ProjectedEventOf<'CreditsBurned'>) => ({
@@ -109,7 +118,7 @@ const chargeOf = ({ data }: ProjectedEventOf<'CreditsBurned'>) => ({
 /** Operations: the queue as workers look at it, and what each cost. */
 export const operationsProjector: Projector = {
   name: 'operations',
-  version: 4,
+  version: 6,
   eventTypes: [
     'OperationAccepted',
     'OperationStarted',
@@ -121,9 +130,7 @@ export const operationsProjector: Projector = {
   ],
   tables: [operations, operationTags],
   apply: async (tx, { schema, events }) => {
-    const burns = only(events, 'CreditsBurned').filter(
-      ({ data }) => data.operation === 'extract' || data.operation === 'to_markdown',
-    );
+    const burns = only(events, 'CreditsBurned').filter(({ data }) => isRated(data.operation));
     const accepted = only(events, 'OperationAccepted');
     await accept(tx, schema, accepted.map(acceptedRow));
     await tag(
@@ -132,9 +139,24 @@ export const operationsProjector: Projector = {
       accepted.map(({ data }) => ({ ...data, work: data.operation_id })),
     );
     await moveQueue(tx, { table: `${schema}.operations`, key: 'operation_id' }, events);
+    const parted = only(events, 'OperationSucceeded').flatMap(({ data: { operation_id, then_batch_id } }) =>
+      then_batch_id === undefined ? [] : [{ operation_id, then_batch_id }],
+    );
+    await follow(tx, schema, parted);
     if (burns.length > 0) await tx.query(CHARGE(schema), charged.values(burns.map(chargeOf)));
   },
 };
+
+/** Splits whose parts, as they were told or decided, are no batch yet; of an erased document they become none. */
+const PARTS_OWED = `
+  select w.operation_id, w.tenant_id from (
+    select operation_id, tenant_id, then_batch_id from read.operations where then_batch_id is not null
+    union all
+    select operation_id, tenant_id, then_batch_id from read.reviews where then_batch_id is not null
+  ) w join read.operations o on o.operation_id = w.operation_id
+    left join read.documents d on d.document_id = o.document_id
+  where d.erased_at is null
+    and not exists (select 1 from read.batches b where b.batch_id = w.then_batch_id)`;
 
 /** What workers ask about operations. Their holds have no end; those of older releases are told by their ID. */
 export const operationLists = queueLists({
@@ -142,10 +164,19 @@ export const operationLists = queueLists({
   key: 'operation_id',
   workKey: 'work_id',
   keyOfHold: `'op_' || substr(h.operation_id, 5)`,
-  isHold: `h.operation in ('extract', 'to_markdown')
+  isHold: `h.operation in (${ratedOperation.options.map((name) => `'${name}'`).join(', ')})
     and (h.expires_at = '${NO_END}' or left(h.hold_id, 8) = 'hold_op_')`,
+  owing: PARTS_OWED,
   nameOf: rowReader(pick(operations.columns, 'operation_id', 'tenant_id')),
 });
+
+/** Operations that somebody works on and that have more than so many pages, the one that waits longest first. */
+export const longRunningOperations = listing(
+  `select operation_id, tenant_id from read.operations
+   where finished_at is null and status = 'running' and pages > $1 order by position limit $2`,
+  (pagesMax: number, limit: number) => [pagesMax, limit],
+  rowReader(pick(operations.columns, 'operation_id', 'tenant_id')),
+);
 
 /**
  * Operations of a tenant that have not ended: how many, and the bytes of the files that came with them. `known`: those
@@ -194,12 +225,15 @@ interface OperationsQuery extends Page {
   readonly tag?: Tags | undefined;
   /** Inclusive. */
   readonly accepted_after?: string | undefined;
+  /** Reviews expire by it. */
+  readonly now: string;
 }
 
-/** As callers see it: what a person has to look at has not simply succeeded. */
+/** As callers see it: what a person has to look at has not simply succeeded, until it is too late to look. */
 const STATUS = `case
     when r.review_id is null then o.status
     when r.rejection is not null then 'failed'
+    when r.decided_at is null and (r.kept_until <= $7 or d.erased_at is not null) then o.status
     when r.decided_at is null then 'needs_review'
     when r.absent is not null then 'partial'
     else 'succeeded'
@@ -214,6 +248,7 @@ const SHOWN = Object.keys(operations.columns)
 
 const CHOSEN = `from (
     select ${SHOWN} from read.operations o left join read.reviews r on r.operation_id = o.operation_id
+      left join read.documents d on d.document_id = o.document_id
     where o.tenant_id = $1
   ) operations
   where tenant_id = $1
@@ -266,6 +301,7 @@ export const operationsOfTenant = pagingOfTagged(
       query.project_id ?? null,
       query.task_id ?? null,
       query.accepted_after ?? null,
+      query.now,
     ],
   },
   readListed,

@@ -65,6 +65,7 @@ export const paymentRates = table({
 /** Where the books are open: one row, once a month was closed. */
 export const paymentBooks = table({
   name: 'payment_books',
+  rowsOf: 'shared',
   key: ['stream'],
   columns: { stream: 'sorted', opens_at: 'text replace' },
 });
@@ -273,6 +274,7 @@ const addDetails = (fold: PaymentFold, event: ProjectedEventOf<'SaleDetailsAdded
     tax_country: told.tax_country ?? before.tax_country,
   };
   const tax = { before, now };
+  const { fx_rate_to_usd, fx_rate_date } = fold.lastRates.get(key) ?? sale;
   const isOpen = (line: PaymentLine) => line.booked_at >= fold.opensAt;
   const closed = lines.filter((line) => !isOpen(line));
   const corrections = correctionsOf(closed, told, tax).map((sums, line): PaymentLine => ({
@@ -289,6 +291,8 @@ const addDetails = (fold: PaymentFold, event: ProjectedEventOf<'SaleDetailsAdded
     net_amount_minor: sums.gross - sums.vat,
     tax_rate: sums.tax_rate,
     tax_country: sums.tax_country,
+    fx_rate_to_usd,
+    fx_rate_date,
   }));
   const known = { invoice_ref: told.invoice_ref, payout_id: told.payout_id };
   const named = (line: PaymentLine): PaymentLine =>
@@ -456,7 +460,7 @@ const knownOf = async (
 /** Money that came and went, by the month that it is booked in. */
 export const paymentsProjector: Projector = {
   name: 'payments',
-  version: 3,
+  version: 4,
   eventTypes: [
     'CreditsGranted',
     'SaleDetailsAdded',

@@ -6,7 +6,7 @@ import { listing, paging, type Page } from './engine/query.ts';
 import { omit, onlyRow, pick, rowReader, textOf, type TimeRange, within } from './engine/table.ts';
 import { grants } from './grants.ts';
 import { paymentLines } from './paymentLines.ts';
-import { type Filter, filterIn, patternOf, sortsBy } from './engine/sorts.ts';
+import { type Filter, filterIn, patternOf, type Sorts, sortsBy } from './engine/sorts.ts';
 
 /** Which payments are asked for; times are those of booking. */
 interface PaymentsAsked extends TimeRange {
@@ -45,9 +45,10 @@ const valuesOf = (asked: PaymentsAsked): readonly SqlValue[] => [
   asked.q === undefined ? null : patternOf(asked.q),
 ];
 
-const SORTS = {
+const SORTS: Sorts = {
   ...sortsBy(paymentLines.columns, 'tenant_id', 'grant_id', 'kind', 'credits', 'currency', 'provider'),
-  ...sortsBy(paymentLines.columns, ...MONEY, 'dispute_fee_minor', 'payout_id', 'tax_rate', 'tax_country'),
+  ...sortsBy(paymentLines.columns, ...MONEY, 'dispute_fee_minor', 'payout_id', 'tax_country'),
+  tax_rate: { by: 'tax_rate::numeric', as: 'numeric', isNullable: true, equals: 'tax_rate' },
   ...sortsBy(paymentLines.columns, 'provider_txn_id', 'occurred_at', 'created_at', 'booked_at'),
 };
 

@@ -13,13 +13,15 @@ interface QueueTable<Name> {
   readonly keyOfHold: string;
   /** SQL condition: the hold `h` is for work of this kind that nobody ends by the clock. */
   readonly isHold: string;
+  /** SQL of the key and tenant of what ended and still owes something else; left out: nothing does. */
+  readonly owing?: string;
   readonly nameOf: (row: SqlRow) => Name;
 }
 
 const DELIVERED = `status in ('succeeded', 'partial')`;
 
 /** What workers ask about their queue. */
-export const queueLists = <Name>({ table, key, workKey, keyOfHold, isHold, nameOf }: QueueTable<Name>) => ({
+export const queueLists = <Name>({ table, key, workKey, owing, nameOf, ...hold }: QueueTable<Name>) => ({
   /** What waits at `now`: the piece of each tenant that waits longest, then the second of each. */
   waiting: listing(
     `select ${key}, tenant_id from (
@@ -47,7 +49,7 @@ export const queueLists = <Name>({ table, key, workKey, keyOfHold, isHold, nameO
     nameOf,
   ),
 
-  /** What ended and has an open hold, or was delivered and not charged: by its key, after one. */
+  /** What ended and has an open hold, was delivered and not charged, or owes something else: by its key, after one. */
   unsettled: listing(
     `select ${key}, tenant_id from (
        select w.${key}, w.tenant_id from read.open_holds h join read.${table} w on w.${workKey} = h.operation_id
@@ -55,6 +57,7 @@ export const queueLists = <Name>({ table, key, workKey, keyOfHold, isHold, nameO
        union
        select ${key}, tenant_id from read.${table}
        where ${DELIVERED} and hold_id is not null and credits_charged is null
+       ${owing === undefined ? '' : `union ${owing}`}
      ) unsettled where ${key} > $1 order by ${key} limit $2`,
     (after: string, limit: number) => [after, limit],
     (row) => ({ ...nameOf(row), rank: textOf(row, key) }),
@@ -62,8 +65,8 @@ export const queueLists = <Name>({ table, key, workKey, keyOfHold, isHold, nameO
 
   /** Work that was never accepted and has open holds, placed before `before`. */
   orphans: listing(
-    `select distinct h.tenant_id, ${keyOfHold} as ${key} from read.open_holds h
-     where ${isHold} and h.created_at < $1
+    `select distinct h.tenant_id, ${hold.keyOfHold} as ${key} from read.open_holds h
+     where ${hold.isHold} and h.created_at < $1
        and not exists (select 1 from read.${table} w where w.${workKey} = h.operation_id)
      order by 2 limit $2`,
     (before: string, limit: number) => [before, limit],

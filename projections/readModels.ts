@@ -11,12 +11,14 @@ import { grantsProjector } from './grants.ts';
 import { ledgerProjector } from './ledger.ts';
 import { llmCostsProjector } from './llmCosts.ts';
 import { marginProjector } from './margin.ts';
+import { masterTablesProjector } from './rules/masterTables.ts';
 import { openClaimsProjector } from './openClaims.ts';
 import { operationsProjector } from './operations.ts';
 import { paymentsProjector } from './paymentLines.ts';
-import { priceListsProjector } from './priceLists.ts';
+import { priceListsProjector } from './billingConfigs.ts';
 import { rateLimitsProjector } from './rateLimits.ts';
 import { reviewsProjector } from './reviews.ts';
+import { runsProjector } from './runs.ts';
 import { savedConfigsProjector } from './savedConfigs.ts';
 import { trainingJobsProjector } from './trainingJobs.ts';
 import { usageProjector } from './usage.ts';
@@ -35,6 +37,7 @@ export const READ_MODELS: readonly Projector[] = [
   apiKeysProjector,
   documentsProjector,
   usageEventsProjector,
+  runsProjector,
   openClaimsProjector,
   rateLimitsProjector,
   usageProjector,
@@ -49,6 +52,7 @@ export const READ_MODELS: readonly Projector[] = [
   deploymentsProjector,
   webhooksProjector,
   savedConfigsProjector,
+  masterTablesProjector,
   reviewsProjector,
 ];
 

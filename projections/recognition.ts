@@ -288,7 +288,12 @@ const readDeferred = rowReader({
 
 const ANY_ORDER = {
   sorts: {
-    ...sortsBy({ tenant_id: 'text', lot_id: 'text', currency: 'text' }, ...DIMENSIONS),
+    ...Object.fromEntries(
+      DIMENSIONS.map((name) => [
+        name,
+        { by: `(nullif(${name}, '') collate "C")`, as: 'text', isNullable: true } as const,
+      ]),
+    ),
     ...sortsBy({ lots: 'numeric', kind: 'text' }, 'kind', 'lots'),
     credits_left: { by: 'credits', as: 'numeric' },
     paid_usd: { by: 'paid', as: 'numeric' },

@@ -1,5 +1,6 @@
 import { driftOf, expectedBalance } from '../domain/finding.ts';
 import { bigintOrNull, onlyRow, textOrNull, wholeOf } from './engine/table.ts';
+import { canPark } from './engine/parking.ts';
 import type { SqlRow, SqlTx } from './engine/ports.ts';
 
 /** One tenant's books side by side, in credits. */
@@ -29,11 +30,16 @@ export interface NotComparable {
   readonly state: string;
 }
 
+/** A tenant that one of them has parked has rows of two moments. */
+const NOT_PARKED = `
+    where tenant_id not in (select p.tenant_id from projections.parked p
+      join projections.registry r using (name, generation) where r.serves and r.name = any($2))`;
+
 /**
  * One statement, so one snapshot: raw rows of grants and ledger, not their counters, beside the balances.
  * `at` always gives a row. $1: also tenants without drift.
  */
-const BOOKS = `
+const books = (which: string): string => `
   with at as (
     select min(coalesce(position, -1)) as first, max(coalesce(position, -1)) as last, count(*) as serving
     from projections.registry where serves and name = any($2)
@@ -48,7 +54,7 @@ const BOOKS = `
   ), books as (
     select tenant_id, coalesce(g.grants, 0) as grants, coalesce(p.adjustments, 0) as adjustments,
       coalesce(p.burns, 0) as burns, coalesce(b.balance_credits, 0) as balance, coalesce(p.posted, 0) as posted
-    from read.balances b full join posted p using (tenant_id) full join granted g using (tenant_id)
+    from read.balances b full join posted p using (tenant_id) full join granted g using (tenant_id)${which}
   )
   select at.first, at.last, at.serving, (select count(*) from books) as checked, found.*
   from at left join (
@@ -59,7 +65,7 @@ const BOOKS = `
 const rowOf = (row: SqlRow): readonly ReconciliationRow[] => {
   const tenant_id = textOrNull(row, 'tenant_id');
   if (tenant_id === null) return [];
-  const books = {
+  const found = {
     grants: wholeOf(row, 'grants'),
     adjustments: wholeOf(row, 'adjustments'),
     burns: wholeOf(row, 'burns'),
@@ -69,12 +75,12 @@ const rowOf = (row: SqlRow): readonly ReconciliationRow[] => {
   return [
     {
       tenant_id,
-      grants_credits: books.grants,
-      adjustments_credits: books.adjustments,
-      burns_credits: books.burns,
-      expected_balance_credits: expectedBalance(books),
-      balance_credits: books.balance,
-      drift_credits: driftOf(books),
+      grants_credits: found.grants,
+      adjustments_credits: found.adjustments,
+      burns_credits: found.burns,
+      expected_balance_credits: expectedBalance(found),
+      balance_credits: found.balance,
+      drift_credits: driftOf(found),
     },
   ];
 };
@@ -98,7 +104,8 @@ const behind = async (sql: SqlTx): Promise<NotComparable> => {
 export const reconciliation =
   (sql: SqlTx) =>
   async (includeOk: boolean): Promise<Reconciliation | NotComparable> => {
-    const rows = await sql.query(BOOKS, [includeOk, COMPARED]);
+    const which = (await canPark(sql)) ? NOT_PARKED : '';
+    const rows = await sql.query(books(which), [includeOk, COMPARED]);
     const first = rows[0] ?? onlyRow(rows);
     const [from, to] = [bigintOrNull(first, 'first'), bigintOrNull(first, 'last')];
     if (from !== to || wholeOf(first, 'serving') < COMPARED.length) return behind(sql);

@@ -20,6 +20,8 @@ export const reviews = table({
     position: 'position',
     /** Their codes, with spaces between them. */
     reasons: 'text',
+    /** Of the least sure value in doubt, in ten-thousandths; null: no doubt is about confidence. */
+    least_confidence: 'int4?',
     generation: 'int4',
     opened_at: 'sorted',
     kept_until: 'sorted',
@@ -34,8 +36,15 @@ export const reviews = table({
     absent: 'int4?',
     /** The reason of a rejection; null: it is not rejected. Then `decided_at` and `decided_by` are of the rejection. */
     rejection: 'text?',
+    /** The batch that the decided parts of a stack become. */
+    then_batch_id: 'sorted?',
   },
-  indexes: ['(tenant_id, position desc)', '(operation_id)', '(kept_until) where decided_at is null'],
+  indexes: [
+    '(tenant_id, position desc)',
+    '(operation_id)',
+    '(kept_until) where decided_at is null',
+    '(then_batch_id) where then_batch_id is not null',
+  ],
 });
 
 const open = inserting(reviews, { firstStands: true });
@@ -53,12 +62,13 @@ const settle = updating(
   'corrected',
   'absent',
   'rejection',
+  'then_batch_id',
 );
 /** One that is opened again is kept as long as what was decided before. */
 const keep = updating(reviews, 'review_id', 'kept_until');
 
 const NOBODY = { held_by: null, lease_until: null };
-const UNCOUNTED = { read: null, confirmed: null, corrected: null, absent: null };
+const UNCOUNTED = { read: null, confirmed: null, corrected: null, absent: null, then_batch_id: null };
 const UNDECIDED = { ...UNCOUNTED, decided_at: null, decided_by: null, rejection: null };
 
 const openedRows = ({ data, position }: ProjectedEventOf<'OperationSucceeded'>) => {
@@ -76,6 +86,8 @@ const openedRows = ({ data, position }: ProjectedEventOf<'OperationSucceeded'>) 
       ...NOBODY,
       ...UNDECIDED,
       reasons: review.reasons.join(' '),
+      least_confidence:
+        review.least_confidence === undefined ? null : Math.round(review.least_confidence * 10_000),
       generation: 1,
     },
   ];
@@ -85,7 +97,10 @@ type Settled = ProjectedEventOf<'ReviewDecided' | 'ReviewRejected' | 'ReviewReop
 
 const settledRow = ({ type, data }: Settled) => {
   if (type === 'ReviewReopened') return { ...data, ...NOBODY, ...UNDECIDED };
-  if (type === 'ReviewDecided') return { ...data, ...NOBODY, absent: data.absent ?? null, rejection: null };
+  if (type === 'ReviewDecided') {
+    const { absent = null, then_batch_id = null } = data;
+    return { ...data, ...NOBODY, absent, then_batch_id, rejection: null };
+  }
   const { review_id, generation, reason: rejection, rejected_at: decided_at, rejected_by: decided_by } = data;
   return { ...NOBODY, ...UNCOUNTED, review_id, generation, rejection, decided_at, decided_by };
 };
@@ -108,7 +123,7 @@ const movesIn = (events: readonly ProjectedEvent[]) => {
 /** Results that a person has to look at, and what became of each. */
 export const reviewsProjector: Projector = {
   name: 'reviews',
-  version: 3,
+  version: 5,
   eventTypes: ['OperationSucceeded', 'ReviewLeased', 'ReviewDecided', 'ReviewRejected', 'ReviewReopened'],
   tables: [reviews],
   apply: async (tx, { schema, events }) => {
@@ -160,6 +175,7 @@ export const reviewsOfTenant = paging(
     chosen: CHOSEN,
     sorts: {
       ...sortsBy(reviews.columns, 'review_id', 'operation_id', 'generation', 'opened_at', 'decided_at'),
+      ...sortsBy(reviews.columns, 'least_confidence'),
       ...sortsBy({ project_id: 'sorted', task_id: 'sorted' }, 'project_id', 'task_id'),
       ...sortsBy({ document_id: 'sorted', pages: 'int8', status: 'text' }, 'document_id', 'pages', 'status'),
       expires_at: sortBy(reviews.columns, 'kept_until'),
@@ -177,6 +193,7 @@ export const reviewsOfTenant = paging(
       'operation_id',
       'tenant_id',
       'reasons',
+      'least_confidence',
       'generation',
       'opened_at',
       'kept_until',
@@ -208,10 +225,9 @@ interface DecisionsQuery {
   readonly limit: number;
 }
 
-/** Documents that were decided, the last decision first; `is_kept`: the file is an upload and can be read again. */
+/** Documents that were decided, the last decision first. */
 export const decisionsOfTenant = listing(
-  `select r.operation_id, o.document_id,
-     (d.source not in ('extract', 'to_markdown') and d.removed_at is null) as is_kept
+  `select r.operation_id
    from read.reviews r join read.operations o on o.operation_id = r.operation_id
      join read.documents d on d.document_id = o.document_id
    where r.tenant_id = $1 and r.decided_at is not null and r.rejection is null and r.kept_until > $2
@@ -219,5 +235,5 @@ export const decisionsOfTenant = listing(
      and ($3::text is null or r.decided_at >= $3) and ($4::text is null or r.decided_at < $4)
    order by r.decided_at desc, r.position desc limit $5`,
   ({ tenant_id, now, from, until, limit }: DecisionsQuery) => [tenant_id, now, from, until, limit],
-  rowReader({ operation_id: 'sorted', document_id: 'sorted', is_kept: 'boolean' }),
+  rowReader({ operation_id: 'sorted' }),
 );

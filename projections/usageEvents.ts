@@ -1,3 +1,18 @@
+import {
+  isWorkCompleted,
+  isWorkFailed,
+  isWorkRequested,
+  operationOfKind,
+  type UsageData,
+  WORK_COMPLETED,
+  WORK_FAILED,
+  WORK_REQUESTED,
+  type WorkCompletedType,
+  type WorkFailedType,
+  workOfUsage,
+  type WorkRequestedType,
+} from '../domain/workEvents.ts';
+import { ratedOperation } from '../domain/account/messages.ts';
 import { pick, type Projector, type Row, rowReader, table } from './engine/table.ts';
 import { bulk, type BulkRow, inserting } from './engine/bulk.ts';
 import { type ProjectedEvent, type SqlRow, type SqlTx, tenantOf } from './engine/ports.ts';
@@ -64,10 +79,8 @@ const burnsIn = (event: ProjectedEvent): readonly Burned[] => {
   ];
 };
 
-const completedIn = ({ type, data }: ProjectedEvent): readonly string[] => {
-  if (type === 'ExtractionCompleted') return [data.extraction_id];
-  return type === 'ConversionCompleted' ? [data.conversion_id] : [];
-};
+const completedIn = (event: ProjectedEvent): readonly string[] =>
+  isWorkCompleted(event) ? [idOf(event.data)] : [];
 
 /** A burn opens a row, the usage event closes it: mostly both are in one batch, and nothing is written. */
 const followBurns = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]): Promise<void> => {
@@ -91,12 +104,12 @@ const finished = bulk({
 
 /** A row that what follows in the same batch may still change. */
 type UsageEventRow = { -readonly [Name in keyof Row<typeof usageEvents>]: Row<typeof usageEvents>[Name] };
-type Requested = Extract<ProjectedEvent, { type: 'ExtractionRequested' | 'ConversionRequested' }>;
+type Requested = Extract<ProjectedEvent, { type: WorkRequestedType }>;
 
 /** Written out, not spread: there is one for every operation. */
 const requestOf = ({ data, position }: Requested): UsageEventRow => ({
   id: idOf(data),
-  kind: 'extraction_id' in data ? 'extraction' : 'conversion',
+  kind: workOfUsage(data).kind,
   tenant_id: data.tenant_id,
   position,
   project_id: data.project_id,
@@ -134,7 +147,7 @@ const begunIn = (events: readonly ProjectedEvent[]): Begun => {
   const requests = new Map<string, UsageEventRow>();
   const burns = new Map<string, BulkRow<typeof settled>>();
   for (const event of events) {
-    if (event.type === 'ExtractionRequested' || event.type === 'ConversionRequested') {
+    if (isWorkRequested(event)) {
       const id = idOf(event.data);
       // What the log says of work before it was asked for changes nothing, wherever a batch begins.
       burns.delete(id);
@@ -153,11 +166,10 @@ const begunIn = (events: readonly ProjectedEvent[]): Begun => {
 };
 
 type Finish = BulkRow<typeof finished>;
-type Completed = Extract<ProjectedEvent, { type: 'ExtractionCompleted' | 'ConversionCompleted' }>;
-type Failed = Extract<ProjectedEvent, { type: 'ExtractionFailed' | 'ConversionFailed' }>;
+type Completed = Extract<ProjectedEvent, { type: WorkCompletedType }>;
+type Failed = Extract<ProjectedEvent, { type: WorkFailedType }>;
 
-const idOf = (data: { extraction_id: string } | { conversion_id: string }): string =>
-  'extraction_id' in data ? data.extraction_id : data.conversion_id;
+const idOf = (data: UsageData): string => workOfUsage(data).id;
 
 const completion = ({ data }: Completed): Finish => ({
   id: idOf(data),
@@ -180,9 +192,8 @@ const failure = ({ data }: Failed): Finish => ({
 });
 
 const outcomes = (event: ProjectedEvent): readonly Finish[] => {
-  if (event.type === 'ExtractionCompleted' || event.type === 'ConversionCompleted')
-    return [completion(event)];
-  if (event.type === 'ExtractionFailed' || event.type === 'ConversionFailed') return [failure(event)];
+  if (isWorkCompleted(event)) return [completion(event)];
+  if (isWorkFailed(event)) return [failure(event)];
   return [];
 };
 
@@ -213,19 +224,11 @@ const FINISH = (schema: string) => `
     problem_code = u.problem_code, duration_ms = u.duration_ms, finished_at = u.finished_at
   from ${finished.source()} where e.id = u.id`;
 
-/** Extractions and conversions, running and done. */
+/** Work on documents, running and done. */
 export const usageEventsProjector: Projector = {
   name: 'usage_events',
-  version: 5,
-  eventTypes: [
-    'CreditsBurned',
-    'ExtractionRequested',
-    'ExtractionCompleted',
-    'ExtractionFailed',
-    'ConversionRequested',
-    'ConversionCompleted',
-    'ConversionFailed',
-  ],
+  version: 6,
+  eventTypes: ['CreditsBurned', ...WORK_REQUESTED, ...WORK_COMPLETED, ...WORK_FAILED],
   tables: [usageEvents, unrecordedWork],
   apply: async (tx, { schema, events }) => {
     const { requests, burns } = begunIn(events);
@@ -240,12 +243,12 @@ export const usageEventsProjector: Projector = {
 
 const readUnrecorded = rowReader(unrecordedWork.columns);
 
-/** A burned extraction or conversion without its usage event. */
+/** Burned work on a document without its usage event. */
 const unrecordedOf = (row: SqlRow) => {
   const work = readUnrecorded(row);
   return {
     ...work,
-    operation: work.operation === 'extract' ? ('extract' as const) : ('to_markdown' as const),
+    operation: ratedOperation.parse(work.operation),
     status: work.status === 'partial' ? ('partial' as const) : ('success' as const),
   };
 };
@@ -257,24 +260,31 @@ export const unrecordedWorkBefore = listing(
   unrecordedOf,
 );
 
-const readAbandoned = rowReader(pick(usageEvents.columns, 'id', 'kind', 'tenant_id', 'pages'));
+const readAbandoned = rowReader(pick(usageEvents.columns, 'id', 'kind', 'tenant_id', 'pages', 'hold_id'));
+
+/** Work is listed if it was asked for earlier. */
+interface AbandonedBefore {
+  readonly held: string;
+  /** Of work that is not billed: no hold tells whether it is still done. */
+  readonly unheld: string;
+}
 
 /**
- * Work that is billed, was asked for before an instant, and has neither an open hold nor a burn nor an end, oldest
- * first: its process died. Work of operations is closed by their workers.
+ * Work that was asked for before an instant, and has neither an open hold nor a burn nor an end, oldest first: its
+ * process died. Work of operations is closed by their workers.
  */
 export const abandonedWorkBefore = listing(
-  `select u.id, u.kind, u.tenant_id, u.pages from read.usage_events u
-   where u.state = 'running' and u.hold_id is not null and u.requested_at < $1
+  `select u.id, u.kind, u.tenant_id, u.pages, u.hold_id from read.usage_events u
+   where u.state = 'running' and u.requested_at < case when u.hold_id is null then $2 else $1 end
      and not exists (select 1 from read.open_holds h where h.tenant_id = u.tenant_id and h.operation_id = u.id)
      and not exists (select 1 from read.unrecorded_work w where w.operation_id = u.id)
      and not exists (select 1 from read.operations o where o.work_id = u.id)
-   order by u.requested_at, u.id limit $2`,
-  (before: string, limit: number) => [before, limit],
+   order by u.requested_at, u.id limit $3`,
+  ({ held, unheld }: AbandonedBefore, limit: number) => [held, unheld, limit],
   (row) => {
-    const { id: operation_id, kind, tenant_id, pages } = readAbandoned(row);
-    const operation = kind === 'extraction' ? ('extract' as const) : ('to_markdown' as const);
-    return { operation_id, operation, tenant_id, pages };
+    const { id: operation_id, kind, tenant_id, pages, hold_id } = readAbandoned(row);
+    const operation = operationOfKind(kind);
+    return { operation_id, operation, tenant_id, pages, hold_id };
   },
 );
 
@@ -357,7 +367,7 @@ const failures = listing(
     const { id, kind, finished_at, requested_at, problem_code, ...members } = readFailure(row);
     return {
       id,
-      operation: kind === 'extraction' ? ('extract' as const) : ('to_markdown' as const),
+      operation: operationOfKind(kind),
       ...members,
       problem_code: problem_code ?? 'internal_error',
       failed_at: finished_at ?? requested_at,
@@ -365,7 +375,7 @@ const failures = listing(
   },
 );
 
-/** What became of a tenant's extractions and conversions, how long they took (ms), and which failed last. */
+/** What became of a tenant's work on documents, how long they took (ms), and which failed last. */
 export const outcomesOfTenant = (sql: SqlTx) => async (asked: OutcomesQuery) => ({
   ...(await figures(sql)(asked)),
   failures: await failures(sql)(asked),

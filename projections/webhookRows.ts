@@ -75,6 +75,7 @@ export const webhookFreePages = table({
 /** How many pages are free for each tenant now: one row, `free_pages`. */
 export const webhookTerms = table({
   name: 'webhook_terms',
+  rowsOf: 'shared',
   key: ['term'],
   columns: { term: 'sorted', pages: 'int8' },
 });

@@ -6,6 +6,7 @@ import {
   type Message,
   messageOf,
   OPERATOR_EVENT_TYPES,
+  TEST_EVENT,
   tenantToldOf,
   TOLD_EVENTS,
 } from '../domain/webhookMessages.ts';
@@ -144,9 +145,11 @@ const applyResent = (
   rows.putDelivery({ ...row, position, delivered: false, next_attempt_at: at, retry_until: triedUntil(at) });
 };
 
-/** `*` is everything about a tenant; operators' messages are asked for by name. */
-const isWanted = ({ enabled, removed_at, events }: WebhookRow, type: Message['type']): boolean => {
+/** `*` is everything about a tenant; operators' messages are asked for by name, and a test is for one webhook. */
+const isWanted = ({ webhook_id, enabled, removed_at, events }: WebhookRow, message: Message): boolean => {
   if (!enabled || removed_at !== null) return false;
+  const { type } = message;
+  if (type === TEST_EVENT) return message.data.webhook_id === webhook_id;
   const wanted = events.split(' ');
   return (
     wanted.includes(type) || (wanted.includes(ALL_TENANT_EVENTS) && !OPERATOR_EVENT_TYPES.includes(type))
@@ -160,6 +163,14 @@ const recordedAt = ({ metadata, id }: ProjectedEvent): string => {
   return at;
 };
 
+/** The ID of a delivery, and what it waits in line with. A test names itself, and waits for nothing that is stuck. */
+const nameOf = (event: ProjectedEvent, webhookId: string, type: Message['type']) => {
+  if (event.type !== 'WebhookTested')
+    return { delivery_id: deliveryIdOf(event.id, webhookId, type), subject: event.stream };
+  const { delivery_id } = event.data;
+  return { delivery_id, subject: delivery_id };
+};
+
 /** Told to one webhook: the row has all that it takes to send it, at whatever time. */
 const deliver = (
   rows: WebhookRows,
@@ -167,17 +178,16 @@ const deliver = (
   { message, turn }: { readonly message: Message; readonly turn: number },
 ): void => {
   const { webhook_id, tenant_id } = webhook;
-  const { id: event_id, position, stream: subject } = event;
+  const { id: event_id, position } = event;
   const created_at = recordedAt(event);
   rows.putDelivery({
-    delivery_id: deliveryIdOf(event_id, webhook_id, message.type),
+    ...nameOf(event, webhook_id, message.type),
     webhook_id,
     tenant_id,
     position,
     turn,
     event_id,
     event_type: message.type,
-    subject,
     body: bodyOf(message, { at: created_at, tenant_id: tenantToldOf(event) }),
     delivered: false,
     attempts: 0,
@@ -220,7 +230,7 @@ const tell = (rows: WebhookRows, event: ProjectedEvent): void => {
     const balance = balanceMessages(event, levelsOf(webhook), () => rows.usesOf(tenant ?? ''));
     const messages = [...(own === undefined ? [] : [own]), ...balance, ...free];
     for (const [turn, message] of messages.entries())
-      if (isWanted(webhook, message.type)) deliver(rows, { event, webhook }, { message, turn });
+      if (isWanted(webhook, message)) deliver(rows, { event, webhook }, { message, turn });
   }
 };
 
@@ -369,7 +379,7 @@ export const prunableDeliveries = listing(
 /** Webhooks, and the messages sent or to be sent to each. */
 export const webhooksProjector: Projector = {
   name: 'webhooks',
-  version: 5,
+  version: 6,
   eventTypes: [
     ...TOLD_EVENTS,
     'CreditsBurned',
@@ -383,6 +393,8 @@ export const webhooksProjector: Projector = {
     'DeliveriesPruned',
   ],
   tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms, webhookUses],
+  // Operators of any tenant are told of these.
+  ownerOf: ({ type }) => (type === 'DriftFound' || type === 'AuditFound' ? null : undefined),
   apply: async (tx, { schema, events }) => {
     let from = 0;
     for (const [at, event] of events.entries()) {

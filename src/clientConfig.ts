@@ -67,6 +67,17 @@ export const PAYMENTS_VARIABLES = {
     .meta({ description: 'the password of `POST /checkout`', unset: 'no checkout pages' }),
 };
 
+/** Variables of `quire watch`, which needs `QUIRE_URL` and `QUIRE_API_KEY` too; only it reads them. */
+export const WATCH_VARIABLES = {
+  WATCH_S3_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be a URL of http or https' })
+    .default('https://s3.amazonaws.com')
+    .describe('the address of the buckets'),
+  WATCH_S3_ACCESS_KEY: secret.optional().describe('the name of their key'),
+  WATCH_S3_SECRET_KEY: secret.optional().describe('their key'),
+  WATCH_S3_REGION: secret.default('us-east-1').describe('the region that requests are signed for'),
+};
+
 const clientEnvironment = z.object(CLIENT_VARIABLES);
 
 /** Which service is called, and as whom. */
@@ -74,6 +85,16 @@ export interface ClientConfig {
   readonly url: string;
   readonly key: string | undefined;
   readonly tenant: string | undefined;
+}
+
+/** What `quire watch` works with. */
+export interface WatchConfig extends ClientConfig {
+  readonly s3: {
+    readonly endpoint: string;
+    readonly accessKey: string | undefined;
+    readonly secretKey: string | undefined;
+    readonly region: string;
+  };
 }
 
 /** What `quire payments serve` works with. */
@@ -124,4 +145,22 @@ export const paymentsConfigFrom = (env: Given): PaymentsConfig => {
 export const clientConfigFrom = (env: Given): ClientConfig => {
   const { QUIRE_URL: url, QUIRE_API_KEY: key, QUIRE_TENANT: tenant } = read(clientEnvironment, env);
   return { url, key, tenant };
+};
+
+const watchEnvironment = z.object({ ...CLIENT_VARIABLES, ...WATCH_VARIABLES });
+
+/** Reads what `quire watch` needs. Throws ConfigError. */
+export const watchConfigFrom = (env: Given): WatchConfig => {
+  const found = read(watchEnvironment, env);
+  return {
+    url: found.QUIRE_URL,
+    key: found.QUIRE_API_KEY,
+    tenant: found.QUIRE_TENANT,
+    s3: {
+      endpoint: found.WATCH_S3_ENDPOINT,
+      accessKey: found.WATCH_S3_ACCESS_KEY,
+      secretKey: found.WATCH_S3_SECRET_KEY,
+      region: found.WATCH_S3_REGION,
+    },
+  };
 };

@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { withoutEnd } from '@quire/engine/kernel/text';
 import type { RecognitionEngine } from '@quire/engine/document/document';
-import { ConfigError, CLIENT_VARIABLES, PAYMENTS_VARIABLES } from './clientConfig.ts';
+import { ConfigError, CLIENT_VARIABLES, PAYMENTS_VARIABLES, WATCH_VARIABLES } from './clientConfig.ts';
 import { DEFAULT_JOURNAL } from '../domain/journal.ts';
 import { environment, type Environment, type Role } from './environment.ts';
 import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
@@ -173,7 +173,7 @@ const OURS = new RegExp(
 );
 
 const isKnown = (name: string): boolean =>
-  [environment.shape, CLIENT_VARIABLES, PAYMENTS_VARIABLES].some((known) => name in known);
+  [environment.shape, CLIENT_VARIABLES, PAYMENTS_VARIABLES, WATCH_VARIABLES].some((known) => name in known);
 
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env).filter((name) => OURS.test(name) && !isKnown(name));

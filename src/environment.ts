@@ -222,7 +222,7 @@ export const VARIABLES = {
     HEAVY_CONCURRENCY: wholeNumber(1, 1024)
       .default(availableParallelism() * 2)
       .meta({
-        description: 'extractions and conversions at once, shared fairly; more get 503',
+        description: 'extractions and conversions at once, shared fairly; more wait for a worker',
         unset: 'cores × 2',
       }),
     WORKER_PLACES: wholeNumber(1, 1024)

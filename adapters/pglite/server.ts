@@ -14,6 +14,7 @@ import {
   textOfValue,
   type TextRow,
   type Turns,
+  STALE_PLAN,
 } from './values.ts';
 
 /**
@@ -296,8 +297,13 @@ const sessionOn = (db: PGlite): PgliteSession['query'] => {
     try {
       return await prepared(text, values);
     } catch (error) {
-      // A view behind a prepared statement was swapped for one with other columns.
-      if (!idle || codeOf(error) !== '0A000') throw error;
+      if (codeOf(error) !== STALE_PLAN) throw error;
+      // A view behind a prepared statement was swapped for one with other columns. Within a transaction nothing can be
+      // said any more: the next one prepares its statements by other names.
+      if (!idle) {
+        names.clear();
+        throw error;
+      }
       await forgetAll();
       return prepared(text, values);
     }

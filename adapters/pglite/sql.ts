@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { messageOf } from '../../domain/kernel/json.ts';
+import { codeOf, messageOf } from '../../domain/kernel/json.ts';
 import { type Sql, type SqlLock, type SqlTx, SqlUnavailable } from '../../projections/engine/ports.ts';
-import { oneAtATime, refusal, requireCommitted, rowsOf, textOfValue } from './values.ts';
+import { oneAtATime, refusal, requireCommitted, rowsOf, STALE_PLAN, textOfValue } from './values.ts';
 import type { PgliteReply, PgliteRequest } from './server.ts';
 import { ensureDatabase, markClosed, markOpen, moveAside, reasonToRecreate } from './folder.ts';
 
@@ -97,6 +97,16 @@ const inTransaction = async <T>(thread: PgliteThread, work: (tx: SqlTx) => Promi
   return result;
 };
 
+/** Begun again where its statements were prepared for tables that have other columns now. */
+const inTransactionNow = async <T>(thread: PgliteThread, work: (tx: SqlTx) => Promise<T>): Promise<T> => {
+  try {
+    return await inTransaction(thread, work);
+  } catch (error) {
+    if (codeOf(error) !== STALE_PLAN) throw error;
+    return inTransaction(thread, work);
+  }
+};
+
 const lockOn = async (thread: PgliteThread, key: bigint): Promise<SqlLock | undefined> => {
   const { tag } = await thread.call({ kind: 'lock', key });
   if (tag !== 'LOCKED') return undefined;
@@ -119,7 +129,7 @@ const portOn = (thread: PgliteThread, closed: () => Promise<void>): Sql => {
   };
   return {
     query: (text, values) => alone(() => statements.query(text, values)),
-    transaction: (work) => alone(() => inTransaction(thread, work)),
+    transaction: (work) => alone(() => inTransactionNow(thread, work)),
     script: (text) => alone(() => statements.script(text)),
     tryLock: (key) => lockOn(thread, key),
     close: () => (closing ??= alone(close)),

@@ -1,5 +1,8 @@
 import { type SqlRow, SqlUnavailable, type SqlValue } from '../../projections/engine/ports.ts';
 
+/** The error of a statement that was prepared for tables that have other columns now. */
+export const STALE_PLAN = '0A000';
+
 /** A statement that PGlite refused, with its SQLSTATE; '' where it has none. */
 class PgliteError extends Error {
   override readonly name = 'PgliteError';

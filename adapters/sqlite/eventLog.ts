@@ -3,37 +3,37 @@ import { fileURLToPath } from 'node:url';
 import { chmod, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LogNotCopied } from '../../domain/ports/services.ts';
-import { isHidden, messageOf, OWN_STREAMS, SNAPSHOT_CATEGORY } from '../../domain/kernel/json.ts';
+import { messageOf } from '../../domain/kernel/json.ts';
 import { type Batch, encodeBatch } from '../../domain/kernel/chain.ts';
 import {
   type AppendResult,
-  type BackwardsOptions,
   type EventFeed,
   type EventStore,
-  type FeedItem,
-  type FeedOptions,
-  LogUnavailable,
-  type ReadOptions,
   type SnapshotStore,
 } from '../../domain/ports/log.ts';
 import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
+import { archivedEvents, type ArchiveSource } from './archive.ts';
 import {
-  asInteger,
   COLUMNS,
   commitChannel,
   type EncodedAppend,
   lastPosition,
-  type LogFile,
   openLogFile,
   recorded,
   type SnapshotRow,
   sqliteSnapshots,
-  storedColumns,
   wakeUps,
-  type WakeUps,
 } from './eventLogFile.ts';
+import {
+  follow,
+  LAST_VISIBLE,
+  OWN,
+  readBackwards,
+  readStream,
+  readStreamBack,
+  VISIBLE,
+} from './eventLogReads.ts';
 import type { ThreadAnswer, ThreadMessage } from './eventLogThread.ts';
 
 const CHECK_SCRIPT = fileURLToPath(new URL('./eventLogCheckThread.js', import.meta.url));
@@ -317,8 +317,6 @@ export const groupWriter = (
   };
 };
 
-const READ_PAGE = 500;
-const FEED_PAGE = 1000;
 const POLL_MS = 100;
 
 export interface SqliteEventLogOptions {
@@ -329,6 +327,8 @@ export interface SqliteEventLogOptions {
   readonly besideWriter?: boolean;
   /** For auditors: a subscription to the whole log also says how each event lies in the file. */
   readonly stored?: boolean;
+  /** Where events are read that were moved into an archive; left out: such a log cannot be read in full. */
+  readonly archive?: ArchiveSource | undefined;
   /** Told why appends cannot be committed, as on a full disk; they are answered `unknown`. null: they can again. */
   readonly onTrouble?: (reason: string | null) => void;
 }
@@ -342,6 +342,7 @@ export const openSqliteEventLog = ({
   besideWriter = false,
   readOnly = besideWriter,
   stored = false,
+  archive: source,
   onTrouble,
 }: SqliteEventLogOptions): SqliteEventLog => {
   const file = openLogFile(path, readOnly);
@@ -349,6 +350,7 @@ export const openSqliteEventLog = ({
   const commits = besideWriter ? commitChannel(path) : undefined;
   if (commits !== undefined) commits.onmessage = wake.all;
   const writer = readOnly ? undefined : groupWriter(path, wake.all, onTrouble);
+  const archive = archivedEvents(file, { source, lenient: stored }, stored);
   let closed = false;
 
   return {
@@ -357,9 +359,12 @@ export const openSqliteEventLog = ({
       if (writer === undefined) return Promise.reject(readingOnly());
       return writer.append({ stream, expected, events });
     },
-    read: (stream, options = {}) => readStream(file, stream, options),
-    subscribe: (options) => follow({ file, wake, options, stored, isClosed: () => closed }),
-    backwards: (options) => readBackwards(file, options, () => closed),
+    read: (stream, options = {}) =>
+      options.direction === 'backwards'
+        ? readStreamBack({ file, archive }, stream, options)
+        : readStream({ file, archive }, stream, options),
+    subscribe: (options) => follow({ file, archive, wake, options, stored, isClosed: () => closed }),
+    backwards: (options) => readBackwards({ file, archive }, options, () => closed),
     // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous, SQLite is not
     head: async () => {
       const position = file.rows(LAST_VISIBLE)[0]?.[0] as number | undefined;
@@ -382,153 +387,6 @@ export const openSqliteEventLog = ({
 };
 
 const readingOnly = (): Error => new Error('the event log is open for reading only');
-
-const FORWARDS = `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`;
-const BACKWARDS = `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision <= ?
-  ORDER BY revision DESC LIMIT ?`;
-
-/** Page by page: a slow consumer holds no read transaction, which would keep the WAL growing. */
-async function* readStream(
-  file: LogFile,
-  stream: string,
-  options: ReadOptions,
-): AsyncGenerator<RecordedEvent, void, void> {
-  const forwards = options.direction !== 'backwards';
-  let next = options.from === undefined ? (forwards ? 0 : Number.MAX_SAFE_INTEGER) : asInteger(options.from);
-  let left = options.limit ?? Infinity;
-  while (left > 0 && next >= 0) {
-    const size = Math.min(left, READ_PAGE);
-    const rows = file.rows(forwards ? FORWARDS : BACKWARDS, stream, next, size);
-    for (const row of rows) yield recorded(row);
-    if (rows.length < size) return;
-    next = revisionOf(rows) + (forwards ? 1 : -1);
-    left -= size;
-    await nextTurn();
-  }
-}
-
-const revisionOf = (rows: Rows): number => rows.at(-1)?.[2] as number;
-
-const BEFORE = (): string => `SELECT ${COLUMNS} FROM events
-  WHERE position < ? AND (${OWN} OR ${VISIBLE}) ORDER BY position DESC LIMIT ${READ_PAGE}`;
-
-/** Page by page, as `readStream`. */
-async function* readBackwards(
-  file: LogFile,
-  { before, signal }: BackwardsOptions,
-  isClosed: () => boolean,
-): AsyncGenerator<RecordedEvent, void, void> {
-  let next = before === undefined ? Number.MAX_SAFE_INTEGER : asInteger(before);
-  while (!isOver(isClosed, signal)) {
-    const rows = file.rows(BEFORE(), next);
-    for (const row of rows) yield recorded(row);
-    if (rows.length < READ_PAGE) return;
-    next = rows.at(-1)?.[0] as number;
-    await nextTurn();
-  }
-}
-
-/** Whether the reader has said that it wants no more. Throws when the log was closed under it. */
-const isOver = (isClosed: () => boolean, signal: AbortSignal | undefined): boolean => {
-  if (signal?.aborted === true) return true;
-  if (isClosed()) throw new LogUnavailable('the event log was closed');
-  return false;
-};
-
-interface Following {
-  readonly file: LogFile;
-  readonly wake: WakeUps;
-  readonly options: FeedOptions;
-  readonly stored: boolean;
-  readonly isClosed: () => boolean;
-}
-
-async function* follow(following: Following): AsyncGenerator<FeedItem, void, void> {
-  const { wake, options, isClosed } = following;
-  const { signal } = options;
-  const stopped = () => isOver(isClosed, signal);
-  let position = asInteger(options.after ?? 0n);
-  let caughtUp = false;
-
-  while (!stopped()) {
-    const seen = wake.count();
-    const page = pageAfter(following, position);
-    for (const item of itemsOf(page)) {
-      yield item;
-      if (stopped()) return;
-    }
-    position = page.end;
-    if (page.full) {
-      await nextTurn();
-      continue;
-    }
-    if (!caughtUp) yield { kind: 'caught_up' };
-    caughtUp = true;
-    await wake.next(seen, signal);
-  }
-}
-
-type Rows = readonly (readonly unknown[])[];
-
-interface Page {
-  readonly rows: Rows;
-  /** There may be more behind it. */
-  readonly full: boolean;
-  /** Nothing that matches lies after the last row and up to here. */
-  readonly end: number;
-  /** `end` lies beyond the last row. */
-  readonly moved: boolean;
-}
-
-function* itemsOf({ rows, end, moved }: Page): Generator<FeedItem, void, void> {
-  for (const row of rows) yield { kind: 'event', event: recorded(row) };
-  if (moved) yield { kind: 'checkpoint', position: BigInt(end) };
-}
-
-const pageAfter = ({ file, options, stored }: Following, after: number): Page => {
-  // The head is read first: everything up to it is then either in the page or does not match.
-  const head = lastPosition(file);
-  if (head <= after) return { rows: [], full: false, end: after, moved: false };
-  const rows = matching(file, { after, head, options, stored });
-  const full = rows.length === FEED_PAGE;
-  const last = rows.at(-1)?.[0] as number | undefined;
-  return full
-    ? { rows, full, end: last ?? after, moved: false }
-    : { rows, full, end: head, moved: last !== head };
-};
-
-interface Stretch {
-  readonly after: number;
-  readonly head: number;
-  readonly options: FeedOptions;
-  readonly stored: boolean;
-}
-
-export const VISIBLE = `category NOT GLOB '$*' AND category <> '${SNAPSHOT_CATEGORY}'`;
-export const OWN = `category IN (${OWN_STREAMS.map((stream) => `'${stream}'`).join(', ')})`;
-
-const LAST_VISIBLE = `SELECT position FROM events WHERE ${VISIBLE} ORDER BY position DESC LIMIT 1`;
-
-const allOf = (columns: string, own: boolean): string => `SELECT ${columns} FROM events
-  WHERE position > ? AND position <= ? AND ${own ? `(${OWN} OR ${VISIBLE})` : VISIBLE}
-  ORDER BY position LIMIT ${FEED_PAGE}`;
-
-const ONE_CATEGORY = `SELECT position FROM (SELECT position FROM events
-  WHERE category = ? AND position > ? AND position <= ? ORDER BY position LIMIT ${FEED_PAGE})`;
-
-const matching = (file: LogFile, { after, head, options, stored }: Stretch): Rows => {
-  const { own = false } = options;
-  const columns = stored ? storedColumns(file) : COLUMNS;
-  if (options.categories === undefined) return file.rows(allOf(columns, own), after, head);
-  const asked = options.categories.filter((category) => !isHidden(category));
-  const categories = own ? [...asked, ...OWN_STREAMS] : asked;
-  if (categories.length === 0) return [];
-  // One walk of the index per category, merged: `category IN (…)` would sort the rest of the log.
-  const walks = categories.map(() => ONE_CATEGORY).join(' UNION ALL ');
-  const sql = `SELECT ${COLUMNS} FROM events WHERE position IN
-    (SELECT position FROM (${walks}) ORDER BY position LIMIT ${FEED_PAGE}) ORDER BY position`;
-  return file.rows(sql, ...categories.flatMap((category) => [category, after, head]));
-};
 
 /** Which of the shares, of how many, and how far the log is read. */
 export interface LogShare {
@@ -557,11 +415,11 @@ export interface SharedRow {
   readonly digestBefore: string | null;
 }
 
-/** Whether the file has what a share needs: the digest over the log. */
+/** Whether the file has what a share needs: the digest over the log, and all of its events. */
 export const hasDigests = (path: string): boolean => {
   const file = openLogFile(path, true);
   try {
-    return file.layout > 1;
+    return file.layout === 2;
   } finally {
     file.close();
   }

@@ -103,13 +103,34 @@ const followsLast = (
 ): boolean => {
   const named = isOther && expected !== 'no_stream' ? memberOf(events[0]?.metadata, 'prev_hash') : undefined;
   if (typeof named !== 'string') return true;
-  return memberOf(file.rows(METADATA, stream, Number(expected))[0]?.[0], 'hash') === named;
+  const last = file.rows(METADATA, stream, Number(expected))[0]?.[0];
+  return (last === undefined ? archivedEnd(file, stream)?.hash : memberOf(last, 'hash')) === named;
 };
 
-const lastRevision = (file: LogFile, stream: string): number =>
-  (file.rows('SELECT coalesce(max(revision), -1) FROM events WHERE stream = ?', stream)[0]?.[0] as
-    | number
-    | undefined) ?? -1;
+const lastRevision = (file: LogFile, stream: string): number => {
+  const sql = 'SELECT coalesce(max(revision), -1) FROM events WHERE stream = ?';
+  const last = (file.rows(sql, stream)[0]?.[0] as number | undefined) ?? -1;
+  return last < 0 ? (archivedEnd(file, stream)?.revision ?? -1) : last;
+};
+
+const withArchive = new WeakSet<LogFile>();
+
+/** Whether events were moved out of the file into an archive; another process may have done it since it was opened. */
+export const hasArchive = (file: LogFile): boolean => {
+  if (withArchive.has(file)) return true;
+  if (file.rows('PRAGMA user_version')[0]?.[0] !== ARCHIVED_LAYOUT) return false;
+  withArchive.add(file);
+  return true;
+};
+
+/** The last event of a stream that is in the archive: its revision and hash; undefined: none is. */
+const archivedEnd = (file: LogFile, stream: string) => {
+  if (!hasArchive(file)) return undefined;
+  const sql = `SELECT last_revision, hash FROM archived_streams WHERE stream = ?
+    ORDER BY last_revision DESC LIMIT 1`;
+  const [revision, hash] = file.rows(sql, stream)[0] ?? [];
+  return revision === undefined ? undefined : { revision: revision as number, hash: hash as string };
+};
 
 const INSERT = `INSERT INTO events (position, stream, revision, category, id, type, data, metadata, log_digest)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -187,10 +208,32 @@ CREATE INDEX IF NOT EXISTS events_by_category ON events (category, position);
 `;
 const SCHEMA_VERSION = 2;
 
+/** Layout 2, and some of the events are in an archive: an earlier release would take their streams for new ones. */
+const ARCHIVED_LAYOUT = 3;
+
+/** Where the events are that were moved out: by file, and by stream the first and last of each file. */
+export const TO_ARCHIVED_LAYOUT = `
+CREATE TABLE IF NOT EXISTS archived_files (
+  last_position INTEGER PRIMARY KEY,
+  first_position INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  categories TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS archived_streams (
+  stream TEXT NOT NULL,
+  last_revision INTEGER NOT NULL,
+  first_revision INTEGER NOT NULL,
+  last_position INTEGER NOT NULL,
+  hash TEXT NOT NULL,
+  PRIMARY KEY (stream, last_revision)
+) STRICT, WITHOUT ROWID;
+PRAGMA user_version = ${ARCHIVED_LAYOUT};`;
+
 /** Layout 1 has no digest over the whole log. Its rows stay as they are; those written from now on have one. */
 const FROM_LAYOUT_1 = 'ALTER TABLE events ADD COLUMN log_digest TEXT;';
 /** Layouts that can be read. */
-const READABLE: readonly unknown[] = [1, SCHEMA_VERSION];
+const READABLE: readonly unknown[] = [1, SCHEMA_VERSION, ARCHIVED_LAYOUT];
 
 /** What the file says of itself: `log_id`, as the first event of `$quire` has it. */
 const HEADER = 'CREATE TABLE IF NOT EXISTS header (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;';
@@ -257,7 +300,7 @@ const userVersion = (db: Connection): number => {
 /** The writer upgrades a log of an earlier layout; auditors read it as it is. */
 const checkVersion = (db: Connection, path: string, readOnly: boolean): void => {
   const version = userVersion(db);
-  if (version === SCHEMA_VERSION || (readOnly && READABLE.includes(version))) return;
+  if (READABLE.includes(version) && (readOnly || version !== 1)) return;
   throw new Error(`${path} has layout ${String(version)}; this release reads ${SCHEMA_VERSION}`);
 };
 

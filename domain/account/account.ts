@@ -237,7 +237,7 @@ export const isConsistent = (state: AccountState): boolean => {
 const holdsCounted = ({ budgets, holds }: AccountState): boolean => {
   const open = [...holds.values()];
   return budgets.every(
-    ({ budget, held }) =>
-      held === open.reduce((sum, hold) => (counts(budget, hold) ? sum + hold.credits : sum), 0),
+    (budget) =>
+      budget.held === open.reduce((sum, hold) => (counts(budget, hold) ? sum + hold.credits : sum), 0),
   );
 };

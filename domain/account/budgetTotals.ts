@@ -16,9 +16,21 @@ interface Level {
   readonly credits: Credits;
 }
 
+/**
+ * What a budget counts, in one shape for all: each scope has a shape of its own, and to ask several of them for members
+ * that most do not have takes longer than all sums.
+ */
+interface Counting {
+  readonly by: 'all' | 'key' | 'task' | 'tag' | 'project';
+  /** Of the tag. */
+  readonly name: string;
+  readonly value: string;
+}
+
 /** A budget, and what counts towards it. */
 export interface BudgetState {
   readonly budget: BudgetSet;
+  readonly counting: Counting;
   readonly created_at: string;
   /** Of the period that `used` is of; null where that is `total`. */
   readonly period_start: string | null;
@@ -57,12 +69,29 @@ export interface Scoped {
   readonly tags?: Readonly<Record<string, string>> | undefined;
 }
 
+const countingOf = ({ key_id, task_id, tag, project_id }: BudgetScope): Counting => {
+  if (key_id !== undefined) return { by: 'key', name: '', value: key_id };
+  if (task_id !== undefined) return { by: 'task', name: '', value: task_id };
+  if (tag !== undefined) return { by: 'tag', name: tag.name, value: tag.value };
+  return project_id === undefined
+    ? { by: 'all', name: '', value: '' }
+    : { by: 'project', name: '', value: project_id };
+};
+
 /** Whether a budget counts it. */
-export const counts = ({ scope }: Pick<BudgetSet, 'scope'>, of: Scoped): boolean => {
-  if (scope.key_id !== undefined) return scope.key_id === of.api_key_id;
-  if (scope.task_id !== undefined) return scope.task_id === of.task_id;
-  if (scope.tag !== undefined) return of.tags?.[scope.tag.name] === scope.tag.value;
-  return scope.project_id === undefined || scope.project_id === of.project_id;
+export const counts = ({ counting }: Pick<BudgetState, 'counting'>, of: Scoped): boolean => {
+  switch (counting.by) {
+    case 'all':
+      return true;
+    case 'key':
+      return counting.value === of.api_key_id;
+    case 'task':
+      return counting.value === of.task_id;
+    case 'tag':
+      return of.tags?.[counting.name] === counting.value;
+    case 'project':
+      return counting.value === of.project_id;
+  }
 };
 
 /** Whether it is all work of the tenant. */
@@ -98,7 +127,14 @@ const periodOf = ({ period, time_zone }: BudgetSet, at: string): Period => {
 export const budgetAt = (state: BudgetState, at: string): BudgetState =>
   state.resets_at === null || at < state.resets_at
     ? state
-    : { ...state, ...periodOf(state.budget, at), used: NO_CREDITS, alerted: [], refused: [], refusals: [] };
+    : inShape({
+        ...state,
+        ...periodOf(state.budget, at),
+        used: NO_CREDITS,
+        alerted: [],
+        refused: [],
+        refusals: [],
+      });
 
 type Amount = Scoped & { readonly credits: Credits };
 
@@ -110,13 +146,14 @@ const moved = (
 ): Budgets =>
   budgets.length === 0 || of.credits === NO_CREDITS
     ? budgets
-    : budgets.map((one) => (counts(one.budget, of) ? move(budgetAt(one, at)) : one));
+    : budgets.map((one) => (counts(one, of) ? move(budgetAt(one, at)) : one));
 
 type Sums = Pick<BudgetState, 'used' | 'held' | 'total' | 'recent'>;
 
 /** A budget with other sums. Written out: each hold and burn does it for all that count it, and spreads are slower. */
-const summed = (of: BudgetState, { used, held, total, recent }: Sums): BudgetState => ({
+const summed = (of: Omit<BudgetState, keyof Sums>, { used, held, total, recent }: Sums): BudgetState => ({
   budget: of.budget,
+  counting: of.counting,
   created_at: of.created_at,
   period_start: of.period_start,
   resets_at: of.resets_at,
@@ -129,6 +166,9 @@ const summed = (of: BudgetState, { used, held, total, recent }: Sums): BudgetSta
   refused: of.refused,
   refusals: of.refusals,
 });
+
+/** The same members in the same order as every other budget: one shape is found faster than several. */
+const inShape = (of: BudgetState): BudgetState => summed(of, of);
 
 /** Budgets after a hold. */
 export const budgetsHeld = (budgets: Budgets, hold: Amount, at: string): Budgets =>
@@ -156,21 +196,28 @@ export const budgetsUsed = (budgets: Budgets, burn: Amount, at: string): Budgets
   );
 
 /** Budgets after one was made or changed. A new one counts what is held, and what is used from now on. */
-export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits): Budgets => {
+export const budgetPut = (
+  budgets: Budgets,
+  data: BudgetSet,
+  held: (counting: Pick<BudgetState, 'counting'>) => Credits,
+): Budgets => {
+  const counting = countingOf(data.scope);
   const levels = data.alert_at.map((level) => levelOf(level, data.limit_credits));
   const before = budgetIn(budgets, data.budget_id);
   if (before !== undefined) {
-    const now: BudgetState = {
+    const now = inShape({
       ...budgetAt(before, data.set_at),
       budget: data,
+      counting,
       levels,
       refused: [],
       refusals: [],
-    };
+    });
     return budgets.map((one) => (one === before ? now : one));
   }
-  const made: BudgetState = {
+  const made = inShape({
     budget: data,
+    counting,
     created_at: data.set_at,
     levels,
     alerted: [],
@@ -178,10 +225,10 @@ export const budgetPut = (budgets: Budgets, data: BudgetSet, held: () => Credits
     refusals: [],
     ...periodOf(data, data.set_at),
     used: NO_CREDITS,
-    held: held(),
+    held: held({ counting }),
     total: NO_CREDITS,
     recent: NO_USE,
-  };
+  });
   const width = widthOf(data.scope);
   const at = budgets.findIndex(({ budget }) => widthOf(budget.scope) > width);
   return at === -1 ? [...budgets, made] : budgets.toSpliced(at, 0, made);
@@ -199,10 +246,9 @@ const told = (
 
 /** Budgets after one has said that a level was reached. */
 export const budgetAlertTold = (budgets: Budgets, data: BudgetAlerted): Budgets =>
-  told(budgets, { id: data.budget_id, at: data.alerted_at }, (one) => ({
-    ...one,
-    alerted: [...one.alerted, data.level],
-  }));
+  told(budgets, { id: data.budget_id, at: data.alerted_at }, (one) =>
+    inShape({ ...one, alerted: [...one.alerted, data.level] }),
+  );
 
 /** What tells refused work from other: the key of a charge, or the ID of the operation. */
 export const refusedName = (of: Pick<BudgetReached, 'operation_id' | 'idempotency_key'>): string =>
@@ -220,14 +266,30 @@ const refusalOf = (data: BudgetReached): Refusal => {
 
 /** Budgets after one has refused work. */
 export const budgetRefusalTold = (budgets: Budgets, data: BudgetReached): Budgets =>
-  told(budgets, { id: data.budget_id, at: data.refused_at }, (one) => ({
-    ...one,
-    refused: [...one.refused, refusedName(data)],
-    refusals: [...one.refusals, refusalOf(data)].slice(-REFUSALS_SHOWN_MAX),
-  }));
+  told(budgets, { id: data.budget_id, at: data.refused_at }, (one) =>
+    inShape({
+      ...one,
+      refused: [...one.refused, refusedName(data)],
+      refusals: [...one.refusals, refusalOf(data)].slice(-REFUSALS_SHOWN_MAX),
+    }),
+  );
 
 /** Credits that a budget has left, below 0 where more was held or burned before it was as small as it is. */
 export const leftOf = ({ budget, used, held }: BudgetState): number => budget.limit_credits - used - held;
+
+/** From this part of its limit on, in percent, a budget is nearly used up. */
+const NEAR_PERCENT = 80;
+
+/** Whether a budget is used up, or nearly so; undefined: neither. Held work counts. */
+export const nearnessOf = ({ budget, used, held }: BudgetState): 'near' | 'reached' | undefined => {
+  const counted = used + held;
+  if (counted >= budget.limit_credits) return 'reached';
+  return counted * 100 >= budget.limit_credits * NEAR_PERCENT ? 'near' : undefined;
+};
+
+/** The part of the limit that is used and held; a limit of 0 is used up. */
+export const shareOf = ({ budget, used, held }: BudgetState): number =>
+  budget.limit_credits === 0 ? 1 : (used + held) / budget.limit_credits;
 
 /** When a budget, as it stands at this time, will have reached its limit; null: not within its period. */
 export const endOf = (state: BudgetState, now: string): ExpectedEnd =>

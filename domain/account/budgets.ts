@@ -152,7 +152,7 @@ export const refusedByBudget = (
 ): BudgetDecision | undefined => {
   if (asking.credits === NO_CREDITS) return undefined;
   for (const found of state.budgets) {
-    if (!counts(found.budget, asking)) continue;
+    if (!counts(found, asking)) continue;
     const budget = budgetAt(found, now);
     if (budget.budget.on_reached === 'notify' || asking.credits <= leftOf(budget)) continue;
     const data = reachedBy(budget, asking, now);
@@ -190,9 +190,9 @@ export const withAlerts = (
   if (credits === NO_CREDITS) return [event];
   // Most are far from any level: then nothing more has to be worked out.
   const isAny = state.budgets.some(
-    (one) => counts(one.budget, event.data) && isNear(budgetAt(one, created_at), credits),
+    (one) => counts(one, event.data) && isNear(budgetAt(one, created_at), credits),
   );
   if (!isAny) return [event];
-  const counting = after(state, event).budgets.filter(({ budget }) => counts(budget, event.data));
+  const counting = after(state, event).budgets.filter((budget) => counts(budget, event.data));
   return [event, ...counting.flatMap((budget) => levelsReached(budget, created_at))];
 };

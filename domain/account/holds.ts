@@ -59,6 +59,7 @@ const isSameWork = (open: Hold, asked: HoldCredits['data']): boolean =>
   open.operation === asked.operation &&
   open.extraction_mode === asked.extraction_mode &&
   open.billing_type === asked.billing_type &&
+  open.completion_window === asked.completion_window &&
   open.pages === asked.pages;
 
 /**
@@ -125,6 +126,7 @@ const heldAs = (data: HoldCredits['data'], { free_pages, credits }: PageCost, cr
     expires_at: data.expires_at,
   };
   if (data.fingerprint !== undefined) hold.fingerprint = data.fingerprint;
+  if (data.completion_window !== undefined) hold.completion_window = data.completion_window;
   if (data.taken_for !== undefined) hold.taken_for = data.taken_for;
   return scoped(hold, data);
 };
@@ -177,6 +179,7 @@ export const settleHold = (state: AccountState, { data, meta }: SettleHold): Acc
     created_at: meta.now,
     balance_after: minus(state.balance, credits),
   };
+  if (hold.completion_window !== undefined) burn.completion_window = hold.completion_window;
   if (hold.tags !== undefined) burn.tags = hold.tags;
   if (data.delivered !== undefined) burn.delivered = data.delivered;
   return accept(...withAlerts(state, { type: 'CreditsBurned', data: burn }, evolve));

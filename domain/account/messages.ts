@@ -24,8 +24,16 @@ export const plan = z.enum(['free', 'paid', 'enterprise']);
 
 export type Plan = z.output<typeof plan>;
 
+/** Work on a document, which is billed by the page. */
+export const ratedOperation = z.enum(['extract', 'to_markdown', 'classify', 'split']);
+
+export type RatedOperation = z.output<typeof ratedOperation>;
+
 /** Work that is billed. */
-export const operation = z.enum(['extract', 'to_markdown', 'training', 'examples_export']);
+export const operation = z.enum([...ratedOperation.options, 'training', 'examples_export']);
+
+export const isRated = (name: z.output<typeof operation>): name is RatedOperation =>
+  ratedOperation.options.some((one) => one === name);
 
 /** How reports group consumption. */
 const category = z.enum(['extraction', 'ai_prefill', 'training', 'ocr']);
@@ -36,10 +44,22 @@ export const billingType = z.enum(['full_service', 'byok']);
 
 export type BillingType = z.output<typeof billingType>;
 
-/** Modes of extraction (`fast`, `standard`, `robust`) and of conversion (`default`, `fast`). */
+/** Modes of extraction (`fast`, `standard`, `robust`), of conversion (`default`, `fast`), of the rest (`default`). */
 export const extractionMode = z.enum(['fast', 'standard', 'robust', 'default']);
 
 export type ExtractionMode = z.output<typeof extractionMode>;
+
+/** Within what time work may be done that need not be done at once. */
+export const completionWindow = z.enum(['24h']);
+
+export type CompletionWindow = z.output<typeof completionWindow>;
+
+/** Work that may wait has a rate of its own; left out by other work, and by older releases. */
+export const mayWait = { completion_window: completionWindow.optional() };
+
+/** The window as a member of an event; none where the work may not wait. */
+export const withWindow = (completion_window: CompletionWindow | null | undefined) =>
+  completion_window == null ? {} : { completion_window };
 
 export const taxBasis = z.enum(['exclusive', 'inclusive']);
 
@@ -55,7 +75,7 @@ const usageScope = {
   api_key_id: z.string().nullable(),
 };
 
-/** How an extraction or conversion ended: its burn says it, so that its usage event can always be written. */
+/** How work on a document ended: its burn says it, so that its usage event can always be written. */
 const delivered = z.strictObject({
   status: z.enum(['success', 'partial']),
   duration_ms: z.number().int().min(0),
@@ -262,6 +282,7 @@ const creditsHeld = event('CreditsHeld', {
   category,
   extraction_mode: extractionMode.nullable(),
   billing_type: billingType,
+  ...mayWait,
   pages,
   free_pages: pages,
   credits_per_page: creditsFromZero,
@@ -302,6 +323,7 @@ const creditsBurned = event('CreditsBurned', {
   category,
   extraction_mode: extractionMode.nullable(),
   billing_type: billingType,
+  ...mayWait,
   pages,
   free_pages: pages,
   credits_per_page: creditsFromZero,

@@ -2,6 +2,7 @@ import { Map as ImmutableMap } from 'immutable';
 import { type Credits, minus, NO_CREDITS, plus } from '../kernel/amounts.ts';
 import {
   type Budgets,
+  type BudgetState,
   budgetAlertTold,
   budgetPut,
   budgetRefusalTold,
@@ -532,8 +533,8 @@ const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState 
 
 /** What is held now of what a budget counts. */
 const heldFor =
-  ({ holds }: AccountState, budget: Data<'BudgetSet'>) =>
-  (): Credits =>
+  ({ holds }: AccountState) =>
+  (budget: Pick<BudgetState, 'counting'>): Credits =>
     holds.reduce((sum, hold) => (counts(budget, hold) ? plus(sum, hold.credits) : sum), NO_CREDITS);
 
 type BudgetEvent = AccountEventOf<'BudgetSet' | 'BudgetRemoved' | 'BudgetAlerted' | 'BudgetReached'>;
@@ -541,7 +542,7 @@ type BudgetEvent = AccountEventOf<'BudgetSet' | 'BudgetRemoved' | 'BudgetAlerted
 const budgeted = (state: AccountState, { type, data }: BudgetEvent): AccountState => {
   switch (type) {
     case 'BudgetSet':
-      return { ...state, budgets: budgetPut(state.budgets, data, heldFor(state, data)) };
+      return { ...state, budgets: budgetPut(state.budgets, data, heldFor(state)) };
     case 'BudgetRemoved':
       return { ...state, budgets: budgetTaken(state.budgets, data.budget_id) };
     case 'BudgetAlerted':

@@ -33,7 +33,28 @@ const logCopied = event('LogCopied', {
   copied_at: instant,
 });
 
-export const eventLogEvent = z.discriminatedUnion('type', [logOpened, positionsKept, logCopied]);
+/**
+ * The events of a stretch of the log are in files of the object store, and may be taken out of the log's own file.
+ * They keep their positions, revisions and hashes, and are read as before.
+ */
+const logArchived = event('LogArchived', {
+  /** The last UTC day that it is of, by the time of recording. */
+  until: z.iso.date(),
+  /** Positions of the first and the last of them, as text. */
+  first: z.string().regex(/^[1-9]\d*$/),
+  through: z.string().regex(/^[1-9]\d*$/),
+  events: z.int().min(1),
+  files: z.int().min(1),
+  /** What names the files with their digests. */
+  manifest: z.strictObject({ key: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+  /** Until when nobody can remove the files; null: the store has no lock. */
+  retained_until: instant.nullable(),
+  archived_at: instant,
+});
+
+export type LogArchived = z.output<typeof logArchived>['data'];
+
+export const eventLogEvent = z.discriminatedUnion('type', [logOpened, positionsKept, logCopied, logArchived]);
 
 export type EventLogEvent = z.output<typeof eventLogEvent>;
 

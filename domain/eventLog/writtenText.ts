@@ -22,8 +22,9 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   TopUpSet: ['payer', 'payment_method'],
   UploadPresigned: ['file_name'],
   DocumentRegistered: ['file_name'],
-  ConfigPublished: ['name', 'schema'],
+  ConfigPublished: ['name', 'schema', 'rules'],
   EvaluationSetPublished: ['set_name'],
+  TablePublished: ['table_name', 'header'],
   ReviewRejected: ['note'],
   TrainingJobCreated: ['name'],
   WebhookCreated: ['url', 'description'],
@@ -151,6 +152,15 @@ const operatorIn = (metadata: JsonObject): Json | undefined => {
   return isObject(actor) && actor['role'] === 'admin' ? actor['key_id'] : undefined;
 };
 
+/** The token of a text that an earlier release wrote into an event: it says where the text is, not what it is. */
+export const placedToken = (
+  { stream, revision }: Pick<RecordedEvent, 'stream' | 'revision'>,
+  { tenantId, path }: { readonly tenantId: string; readonly path: string },
+): string => {
+  const place = sha256(`quire vault place ${stream} ${String(revision)} ${path}`).slice(0, 32);
+  return tokenOf({ tenant: tenantNameOf(tenantId), scope: scopeNameOf(stream), text: place });
+};
+
 /**
  * An event with tokens in place of the texts that an earlier release wrote into it: those of the tenant's people, and
  * who signed in. A token is made only from the event's place, so that it can be found without a key, also once there
@@ -164,8 +174,7 @@ export const withoutTexts = (
   if (typeof tenantId !== 'string') return undefined;
   const as: InPlaceOf = (text, path) => {
     if (tokenParts(text) !== undefined) return text;
-    const place = sha256(`quire vault place ${stream} ${String(revision)} ${path}`).slice(0, 32);
-    const token = tokenOf({ tenant: tenantNameOf(tenantId), scope: scopeNameOf(stream), text: place });
+    const token = placedToken({ stream, revision }, { tenantId, path });
     told?.(token, text);
     return token;
   };

@@ -1,7 +1,8 @@
 import type { Json } from '../kernel/json.ts';
+import type { Box } from './box.ts';
+import type { Code } from './codes.ts';
 
-/** Points (1/72 inch) from the top left of the page: x0, y0, x1, y1. */
-export type Box = readonly [number, number, number, number];
+export type { Box } from './box.ts';
 
 /** Where a text comes from; `both`: a text layer, with what was recognised beside it. */
 export type TextSource = 'text_layer' | 'ocr' | 'both' | 'model' | 'markup';
@@ -142,15 +143,18 @@ export type DocumentWarning =
       readonly paths?: readonly string[];
     }
   | {
-      /** A model gave no answer for these pages, or was not shown them: nothing pointed to them. */
-      readonly code: 'pages_not_answered' | 'pages_not_shown';
+      /**
+       * A model gave no answer for these pages, or was not shown them: nothing pointed to them. Or they were not looked
+       * through for codes.
+       */
+      readonly code: 'pages_not_answered' | 'pages_not_shown' | 'codes_not_read';
       readonly message: string;
       readonly pages: readonly number[];
     }
   | ({
-      readonly code: 'low_confidence' | 'inexact_number' | 'readings_differ';
+      readonly code: 'low_confidence' | 'inexact_number' | 'readings_differ' | 'balance_off';
       readonly message: string;
-    } & Partial<Omit<SeenValue, 'inexact' | 'page'> & { readonly page: number }>);
+    } & Partial<Omit<SeenValue, 'inexact' | 'page' | 'expected'> & { readonly page: number }>);
 
 /** A value that was read somewhere, and how sure it is. */
 export interface SeenValue {
@@ -165,6 +169,8 @@ export interface SeenValue {
   readonly confidence: number;
   /** Digits that were asked for as a number, and that no number holds. */
   readonly inexact?: boolean;
+  /** Of a balance that was read, what it is by the rows before it. */
+  readonly expected?: number;
 }
 
 /** A parsed document: what markdown renders and extraction cites. Its pages are the billing unit. */
@@ -172,6 +178,17 @@ export interface Document {
   readonly mimeType: string;
   readonly pages: readonly DocumentPage[];
   readonly warnings: readonly DocumentWarning[];
+  /** Where they were looked for. */
+  readonly codes?: readonly Code[] | undefined;
+  /** Of a PDF that carries its invoice as data, where its first page is here. */
+  readonly invoice?: EmbeddedInvoice | undefined;
+}
+
+/** What an invoice says that lies in a PDF as data: texts by concepts, such as `iban` or `seller.vat_id`. */
+export interface EmbeddedInvoice {
+  readonly said: Readonly<Record<string, string>>;
+  /** Its lines, in their order. */
+  readonly rows: readonly Readonly<Record<string, string>>[];
 }
 
 /**

@@ -108,7 +108,8 @@ const areOneList = (before: Block, block: Block): boolean =>
   before.continues === undefined &&
   (block.depth > 0 || before.depth > 0 || before.ordered === block.ordered);
 
-function blockMarkdown(block: Exclude<Block, TableBlock>): string {
+/** A block that is no table, without the marks of pages. */
+export function blockMarkdown(block: Exclude<Block, TableBlock>): string {
   switch (block.kind) {
     case 'heading':
       return headingMarkdown(block.level, inlineOf(block.markdown));
@@ -149,7 +150,8 @@ function pipeTable(table: TableBlock): string {
   return [row(header), row(header.map(() => '---')), ...body.map(row)].join('\n');
 }
 
-const cellMarkdown = ({ text, markdown }: TableCell): string =>
+/** A cell as it stands in a row between bars. */
+export const cellMarkdown = ({ text, markdown }: TableCell): string =>
   inlineOf(markdown ?? escapeMarks(text)).replace(/(?<!\\)\|/g, '\\|');
 
 /** The fence is longer than any run of backticks inside. */

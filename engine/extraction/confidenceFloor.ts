@@ -131,13 +131,20 @@ const WARNINGS_MAX = 100;
 /** What an answer says of values that were seen, but left out. */
 export function seenWarnings(seen: readonly SeenValue[], minConfidence: number): readonly DocumentWarning[] {
   const told = seen.slice(0, WARNINGS_MAX).map((one): DocumentWarning => {
-    const { inexact, page, ...rest } = one;
+    const { inexact, page, expected, ...rest } = one;
     if (page === null)
       return {
         code: 'not_grounded',
         path: one.path,
         value: one.value,
         message: 'Left out: it was not found in the text of the document.',
+      };
+    if (expected !== undefined)
+      return {
+        code: 'balance_off',
+        message: `Printed as "${one.text}"; by the rows before it, it is ${expected}.`,
+        ...rest,
+        page,
       };
     if (inexact !== true || one.confidence < minConfidence)
       return {

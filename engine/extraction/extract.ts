@@ -4,12 +4,13 @@ import type { LocalCitation } from '../ports/extractionEngine.ts';
 import type { FieldWhy } from '../ports/why.ts';
 import { byLexicon } from './byLexicon.ts';
 import { aboveFloor, MIN_CONFIDENCE, type LocalRead } from './confidenceFloor.ts';
-import { coerced, isInexact, readings } from './fields/coerced.ts';
+import { coerced, isInexact, readings, saidIn } from './fields/coerced.ts';
 import { schemaTree, type Field, type ObjectNode, type SchemaNode } from './fields/fields.ts';
 import { factFor, joinedFact } from './facts/bylines.ts';
 import type { Ablation, Finding, Signed } from './finding.ts';
 import { boxAround, pageOf } from './places/layout.ts';
-import { listedValues, listOfRows, type TriedWay } from './lists/listedRows.ts';
+import type { Off } from './lists/balances.ts';
+import { listedValues, listOfRows, type ListItems, type TriedWay } from './lists/listedRows.ts';
 import { listed } from './lists/rowMembers.ts';
 import { filledBest } from './lists/filledBest.ts';
 import { rowValues, type Cite, type SignedRow } from './lists/rowValues.ts';
@@ -24,7 +25,7 @@ import { scoredSingles, type Singles } from '../reader/scorer.ts';
 export interface LocalExtraction {
   readonly value: JsonObject;
   readonly citations: readonly LocalCitation[];
-  /** Found, but less sure than asked for: left out of the value. */
+  /** Found, but less sure than asked for, and left out of the value; or a balance that does not come out. */
   readonly seen: readonly SeenValue[];
   /** JSON Pointers of what was not looked for, for want of time. */
   readonly left: readonly string[];
@@ -133,11 +134,19 @@ export function extractFrom(
 ): LocalExtraction {
   const citations: LocalRead[] = [];
   const cite: Cite = (path, finding, inexact) => citations.push(cited(path, finding, inexact));
-  const found =
-    objectOf(tree, { source, singles, taught, pace, cite, least: SEEN_MIN, sure: minConfidence }) ?? {};
+  const off: SeenValue[] = [];
+  const tell = (one: SeenValue): unknown => off.push(one);
+  const limits = { least: SEEN_MIN, sure: minConfidence };
+  const found = objectOf(tree, { source, singles, taught, pace, cite, tell, ...limits }) ?? {};
   const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, minConfidence);
   const why = source.why?.told({ value, citations: kept, minConfidence });
-  return { value, citations: kept, seen, left: pace.left(), ...(why !== undefined && { why }) };
+  return {
+    value,
+    citations: kept,
+    seen: [...seen, ...off],
+    left: pace.left(),
+    ...(why !== undefined && { why }),
+  };
 }
 
 /** The value of one part of the schema alone; undefined where the document does not say it. */
@@ -148,6 +157,7 @@ export const valueAt = (node: SchemaNode, { source, singles, pace }: Reading, ta
     taught,
     pace,
     cite: () => undefined,
+    tell: () => undefined,
     least: MIN_CONFIDENCE,
     sure: MIN_CONFIDENCE,
   });
@@ -158,6 +168,8 @@ interface Fill {
   readonly taught: Taught;
   readonly pace: Pace;
   readonly cite: Cite;
+  /** What is to be said of a value beside the answer. */
+  readonly tell: (one: SeenValue) => unknown;
   /** Less sure findings of the rules are as good as none. */
   readonly least: number;
   /** Less sure findings will be left out. */
@@ -240,7 +252,7 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
 
 /** The value of a finding in the field's type; undefined where it has none. */
 function typedLeaf(field: Field, finding: Signed, { source: { why }, cite }: Fill): Json | undefined {
-  const value = coerced(field, finding.value);
+  const value = coerced(field, saidIn(field, finding));
   const inexact = value !== undefined && isInexact(field, value);
   why?.end(field.pointer, finding);
   if (value === undefined || inexact) why?.passOver(field.pointer, 'unfit');
@@ -293,12 +305,27 @@ function rowsOf(
   const fields = [...columns.values()].flatMap(fieldsOf);
   const asked = listed(columns, called);
   const taught = fill.taught.rows?.(pointer, fields);
-  const { items: rows, tried } =
+  const found: ListItems<SignedRow> =
     taught === undefined ? listOfRows(asked, fill.source) : { items: taught, tried: waysTaught(taught) };
+  const { items: rows, tried, off = [] } = found;
   noteWays(pointer, tried, fill);
+  for (const one of off) fill.tell(doubtOf(pointer, one));
   const values = rowValues(rows, { members: columns, at: pointer, shapes }, fill.cite);
   return values.length === 0 ? undefined : values;
 }
+
+const doubtOf = (
+  path: string,
+  { printed: { value, text, page, words, confidence }, expected }: Off,
+): SeenValue => ({
+  path,
+  value,
+  text,
+  page: pageOf(page, words),
+  bbox: boxAround(words),
+  confidence,
+  expected,
+});
 
 const waysTaught = ({ length }: readonly SignedRow[]): readonly TriedWay[] => [
   { by: 'examples', items: length, outcome: length > 0 ? 'won' : 'empty' },

@@ -101,12 +101,31 @@ function toldIn(fields: Offers, { value, citations, minConfidence }: Answered): 
     const told = offers.map((one) =>
       one.outcome !== 'won' || isKept(one) ? one : { ...one, outcome: lost(one) },
     );
-    return { path, offers: ordered(told) };
+    const answer = cited.get(path);
+    return { path, offers: ordered(answer === undefined ? told : answeredBy(told, answer, at)) };
   });
   const others = citations.flatMap((one): readonly FieldWhy[] =>
     fields.has(one.path) ? [] : [{ path: one.path, offers: [citedOffer(one, valueAt(value, one.path))] }],
   );
   return [...own, ...others];
+}
+
+/**
+ * Shapes of one place share its offers: the one that was kept says which offer its answer is, whatever another shape
+ * made of it.
+ */
+function answeredBy(
+  offers: readonly ToldOffer[],
+  answer: LocalCitation,
+  value: Json | undefined,
+): readonly ToldOffer[] {
+  if (offers.some(({ outcome }) => outcome === 'won')) return offers;
+  const { by, text, page, confidence } = answer;
+  const at = offers.findIndex((one) => one.by === by && one.text === text && one.page === page);
+  const won = citedOffer(answer, value);
+  return at === -1
+    ? [...offers, won]
+    : offers.with(at, { ...won, score: offers[at]?.score ?? null, confidence });
 }
 
 /** What stands at a JSON Pointer. */

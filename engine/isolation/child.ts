@@ -25,7 +25,11 @@ const answered = async (job: SentJob): Promise<ChildMessage> => {
   const workedMs = workClock();
   const { deadlineMs = Infinity } = job;
   const isLate = (): boolean => hurry.isOn || workedMs() > HURRY_AFTER * deadlineMs;
-  const answer = await runJob(inHand.take(job, { hurry, onReading }), { tell, open: inHand.open, isLate });
+  const answer = await runJob(inHand.take(job, { hurry, onReading, onPagesRead: tell }), {
+    tell,
+    open: inHand.open,
+    isLate,
+  });
   return { kind: 'answer', answer, keeps: inHand.isKeptAfter(job), openings: inHand.openings() };
 };
 

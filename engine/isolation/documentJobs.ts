@@ -87,13 +87,13 @@ type OnFile = 'read' | 'render' | 'renderPart' | 'extract';
 /** A job that reads a file, and what it takes to do it with the parts of a PDF. */
 export interface WholeJob<K extends OnFile> {
   readonly job: DocumentJob & { readonly kind: K; readonly file: JobFile };
-  readonly limits: PoolLimits;
+  readonly limits: PoolLimits & Pick<ParseRequest, 'onPagesRead'>;
   /** The file for a job on these pages of it. */
   readonly fileFor: (numbers: readonly number[]) => JobFile;
   /** The same job with a document that was read in parts. */
   readonly goOn: (read: PackedDocument, limits: PoolLimits) => Promise<Answers[K] | ParseFailure>;
   /** Goes on without a page that was read too, and notes it. Left out: that is a failure. */
-  readonly unread?: Unread;
+  readonly unread?: Unread | undefined;
 }
 
 /** Jobs for which no page was read, and what the first of them failed with. */
@@ -113,8 +113,9 @@ export async function readWhole<K extends OnFile>(
   whole: WholeJob<K>,
 ): Promise<Answers[K] | ParseFailure> {
   const { job, limits } = whole;
-  const { deadlineMs } = limits;
-  const outcome = await pool.run(job, { ...limits, parsingMs: PARSING_SHARE * deadlineMs });
+  const { deadlineMs, onPagesRead } = limits;
+  const onProgress = onPagesRead && ((told: unknown) => onPagesRead(Number(told)));
+  const outcome = await pool.run(job, { ...limits, onProgress, parsingMs: PARSING_SHARE * deadlineMs });
   if (outcome.kind === 'answered') return outcome.answer as Answers[K];
   const failure = failureOf(outcome, deadlineMs);
   const { reading: pages = [], workedMs = 0 } = outcome;
@@ -140,8 +141,11 @@ async function readAgain<K extends OnFile>(
   const leastMs = LAST_SHARE * limits.deadlineMs;
   const isLast = leftMs < leastMs;
   const left = { ms: Math.max(leastMs, leftMs) };
-  const partOf = (numbers: readonly number[]): JobFile =>
-    isLast ? { ...fileFor(numbers), effort: 'fast' } : fileFor(numbers);
+  const partOf = (numbers: readonly number[]): JobFile => {
+    const file = fileFor(numbers);
+    const isLaterPart = file.isLaterPart === true || numbers[0] !== pages[0];
+    return { ...file, isLaterPart, ...(isLast && { effort: 'fast' }) };
+  };
   const read = await readInParts(pool, { pages, limits, left, partOf });
   if ('kind' in read) return read;
   if (read.parts.length === 0) {

@@ -22,6 +22,7 @@ import type {
   SchemaCheck,
   SchemaValidator,
 } from '../ports/extractionEngine.ts';
+import type { DocumentSorter } from '../ports/sorting.ts';
 import type { LocalLearner, LearningLimits, LearningResult, TrainingProgress } from '../ports/training.ts';
 import { confinementHere, type Confinement, type Protection } from './confinement/confinement.ts';
 import type { Job, JobFile, JobOutcome } from './children/jobs.ts';
@@ -57,6 +58,14 @@ const localLearner = (pool: ChildPool): LocalLearner => ({
 
 const NOTHING = new Uint8Array();
 
+/** Sorting in the children of a pool. */
+const documentSorter = (pool: ChildPool): DocumentSorter => ({
+  classify: ({ document: { packed }, classes }, limits) =>
+    runDocumentJob(pool, { kind: 'classify', packed, classes }, limits),
+  split: ({ document: { packed }, classes }, limits) =>
+    runDocumentJob(pool, { kind: 'split', packed, classes }, limits),
+});
+
 /** What model work needs of documents, done by the processes that parse. */
 const documentTools = (pool: ChildPool, means: RecognitionMeans): DocumentTools => ({
   pictures: (request) =>
@@ -76,6 +85,12 @@ const documentTools = (pool: ChildPool, means: RecognitionMeans): DocumentTools 
     runDocumentJob(pool, { kind: 'joinRead', parts, late: [], failed: [], isHurried: false }, limits),
   layoutText: ({ packed }, limits) => runDocumentJob(pool, { kind: 'layoutText', packed }, limits),
   rankPages: (work, limits) => runDocumentJob(pool, { kind: 'rankPages', ...work }, limits),
+  tableFile: ({ limits, ...request }) =>
+    runDocumentJob(
+      pool,
+      { kind: 'tableFile', file: fileOf(request, { ...means, isLast: true }), limits },
+      request,
+    ),
   score: (work, limits) => runDocumentJob(pool, { kind: 'score', ...work }, limits),
 });
 
@@ -110,6 +125,8 @@ export interface DocumentWorkers {
   readonly tools: DocumentTools;
   /** Long documents, in ranges of their pages. */
   readonly ranged: RangedWork;
+  /** Tells what documents are, and where one ends in a stack. */
+  readonly sorter: DocumentSorter;
   /** Teaches the local engine, in one process of its own. */
   readonly learner: LocalLearner;
   /** What keeps the processes from everything but their work, as this machine has it. */
@@ -160,6 +177,7 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     expect: expecting(schemas),
     tools: documentTools(pool, means),
     ranged: rangedWork(pool, means),
+    sorter: documentSorter(pool),
     learner: localLearner(lessons),
     protection: confinement,
     pauses: () => ({ documents: pool.pauses(), lessons: lessons.pauses() }),

@@ -13,7 +13,10 @@ interface Hand {
 /** The one file that a child may have open. Any job that is not of its request puts it away. */
 interface FileInHand {
   /** A job with the bytes of its file: those of the file in hand, or those that are sent. */
-  readonly take: (job: SentJob, ties: Pick<ReceivedFile, 'hurry' | 'onReading'>) => Job<ReceivedFile>;
+  readonly take: (
+    job: SentJob,
+    ties: Pick<ReceivedFile, 'hurry' | 'onReading' | 'onPagesRead'>,
+  ) => Job<ReceivedFile>;
   /** Gives what is open already; a file that is not, or was read, is opened. */
   readonly open: OpenFile;
   /** Whether it is still there after a job that was to keep it. Every other job puts it away. */

@@ -1,6 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
 import type { PackedDocument } from '../document/document.ts';
-import type { ParseFailure, ParseRequest } from '../ports/documentParser.ts';
+import type { ParseFailure, ParseRequest, RenderForm } from '../ports/documentParser.ts';
 import { pageRanges, spelledPages } from '../document/pages.ts';
 import type { ChildPool } from './children/childPool.ts';
 import type { Answers, JobFile } from './children/jobs.ts';
@@ -13,13 +13,13 @@ import {
   type WholeJob,
 } from './documentJobs.ts';
 import type { LayoutTraits } from '../layout/pages/layoutPages.ts';
-import { eachOf } from '../models/byModel/modelWorkDeps.ts';
+import { aloneIn, readInTurns } from './rangeTurns.ts';
 import type {
   ExtractionRequest,
   ExtractionResult,
-  PartShelf,
   Ranged,
   RangedWork,
+  RangesToHelp,
 } from '../ports/extractionEngine.ts';
 
 /** Pages by which the look of a whole document is told. */
@@ -44,20 +44,23 @@ interface Reading {
   readonly means: RecognitionMeans;
   readonly request: Ranged<ParseRequest>;
   readonly traits: LayoutTraits | undefined;
-  readonly unread: Unread;
+  /** undefined: a range of which no page is read is a failure. */
+  readonly unread: Unread | undefined;
 }
 
 /** Ranges without a page that was read: after so many of them no other is begun. */
 const UNREAD_MAX = 3;
 
 /** Part names tell what they were made by: another way to read ranges has others. */
-const nameOf = (range: readonly number[]): string => `v1-${range[0] ?? 0}-${range.at(-1) ?? 0}`;
+const MADE_BY = 'v1';
+const nameOf = (range: readonly number[]): string => `${MADE_BY}-${range[0] ?? 0}-${range.at(-1) ?? 0}`;
 const leadNameOf = (range: readonly number[]): string => `${nameOf(range)}-lead`;
 
 /** `numbers` alone; undefined: the whole file. */
 const fileFor = ({ request, means, traits }: Reading, numbers?: readonly number[]): JobFile => ({
   ...fileOf({ ...request, pages: numbers && spelledPages(numbers) }, { ...means, isLast: true }),
   traits,
+  isLaterPart: numbers !== undefined && numbers[0] !== request.numbers[0],
 });
 
 /** Of the deadline: telling the look of the whole; without it each range is laid out by its own. */
@@ -87,7 +90,7 @@ async function workOnRange<K extends 'read' | 'renderPart'>(
   { job, goOn }: Pick<WholeJob<K>, 'job' | 'goOn'>,
 ): Promise<Answers[K] | ParseFailure> {
   const { pool, request: limits, unread } = reading;
-  if (unread.count < UNREAD_MAX)
+  if (unread === undefined || unread.count < UNREAD_MAX)
     return readWhole(pool, { job, goOn, limits, unread, fileFor: (numbers) => fileFor(reading, numbers) });
   unread.count += 1;
   const left = { parts: [], late: range, failed: [], isHurried: false };
@@ -95,175 +98,282 @@ async function workOnRange<K extends 'read' | 'renderPart'>(
   return read.kind === 'ok' ? goOn(read.document, limits) : read;
 }
 
-const allParts = async (shelf: PartShelf, ranges: readonly (readonly number[])[]): Promise<Uint8Array[]> => {
-  const parts: Uint8Array[] = [];
-  for (const range of ranges) {
-    const part = await shelf.find(nameOf(range));
-    if (part === undefined) throw new Error('a part of a document is gone from its shelf');
-    parts.push(part);
-  }
-  return parts;
-};
-
-/** Counts pages as their ranges are done. */
-const progressOf = ({ onPages }: Pick<Ranged<ParseRequest>, 'onPages'>) => {
-  let done = 0;
-  return (range: readonly number[]): void => {
-    done += range.length;
-    onPages(done);
-  };
-};
-
 const ABORTED: ParseFailure = { kind: 'aborted' };
 
-async function renderedParts(
-  reading: Reading,
-  ranges: readonly (readonly number[])[],
-  { form, shelf, signal, onPages }: Parameters<RangedWork['render']>[0],
-): Promise<ParseFailure | undefined> {
-  const tell = progressOf({ onPages });
-  let failure: ParseFailure | undefined;
-  await eachOf(ranges, AT_ONCE, async (range) => {
-    if (signal?.aborted === true) failure = ABORTED;
-    if (failure !== undefined) return;
-    if ((await shelf.find(nameOf(range))) === undefined) {
-      const answer = await workOnRange(reading, range, {
-        job: { kind: 'renderPart', file: fileFor(reading, range), form },
-        goOn: ({ packed }, limits) =>
-          runDocumentJob(reading.pool, { kind: 'renderPartOf', packed, form }, limits),
-      });
-      if (answer.kind === 'part') await shelf.put(nameOf(range), answer.part);
-      else failure ??= answer;
-    }
-    if (failure === undefined) tell(range);
-  });
-  return failure;
+type Ranges = readonly (readonly number[])[];
+
+/** What is made of each range. */
+type RangeJob =
+  | { readonly kind: 'read' }
+  | { readonly kind: 'render'; readonly form?: RenderForm | undefined };
+
+/** How ranges are read, for those who help. Passwords are not in it. */
+interface RangePlan extends Pick<ParseRequest, 'fileName' | 'effort' | 'pagesMax' | 'deadlineMs'> {
+  readonly job: RangeJob;
+  readonly numbers: readonly number[];
+  readonly traits: LayoutTraits | undefined;
 }
 
-/** Reads a range; what it fails with is its answer. */
-const readRange = (reading: Reading, range: readonly number[]) =>
-  workOnRange(reading, range, {
+/** Documents of two efforts differ, and one operation may need both. */
+const partName = ({ kind }: RangeJob, { effort }: Pick<ParseRequest, 'effort'>): string =>
+  kind === 'render' ? `${MADE_BY}-render` : `${MADE_BY}-read-${effort}`;
+const planName = (part: string): string => `${part}-plan`;
+
+/** Ranges of a document, what is made of each, and where it lies. */
+interface RangesWork {
+  readonly reading: Reading;
+  readonly job: RangeJob;
+  readonly ranges: Ranges;
+}
+
+const madeName = ({ reading: { request }, job }: RangesWork, range: readonly number[]): string =>
+  job.kind === 'render' ? nameOf(range) : `${nameOf(range)}-${request.effort}-read`;
+
+type Made = { readonly kind: 'made'; readonly bytes: Uint8Array } | ParseFailure;
+
+/** Makes what is to be made of a range, and puts it on the shelf. */
+async function madeOf(work: RangesWork, range: readonly number[]): Promise<Made> {
+  const { reading, job } = work;
+  const made = job.kind === 'render' ? await rendered(reading, range, job) : await readRange(reading, range);
+  if (made.kind === 'made') await reading.request.shelf.put(madeName(work, range), made.bytes);
+  return made;
+}
+
+async function rendered(
+  reading: Reading,
+  range: readonly number[],
+  { form }: Pick<Extract<RangeJob, { kind: 'render' }>, 'form'>,
+): Promise<Made> {
+  const answer = await workOnRange(reading, range, {
+    job: { kind: 'renderPart', file: fileFor(reading, range), form },
+    goOn: ({ packed }, limits) =>
+      runDocumentJob(reading.pool, { kind: 'renderPartOf', packed, form }, limits),
+  });
+  return answer.kind === 'part' ? { kind: 'made', bytes: answer.part } : answer;
+}
+
+async function readRange(reading: Reading, range: readonly number[]): Promise<Made> {
+  const answer = await workOnRange(reading, range, {
     job: { kind: 'read', file: fileFor(reading, range) },
     goOn: (document) => Promise.resolve({ kind: 'ok', document }),
   });
-
-/** The ranges as they were read, each from the shelf where it is there already. */
-async function readParts(
-  reading: Reading,
-  ranges: readonly (readonly number[])[],
-  { shelf, signal, onPages }: Ranged<ParseRequest>,
-): Promise<readonly PackedDocument[] | ParseFailure> {
-  const tell = progressOf({ onPages });
-  let failure: ParseFailure | undefined;
-  const parts = await eachOf(ranges, AT_ONCE, async (range) => {
-    if (signal?.aborted === true) failure = ABORTED;
-    if (failure !== undefined) return [];
-    const name = `${nameOf(range)}-read`;
-    const known = await shelf.find(name);
-    if (known !== undefined) {
-      tell(range);
-      return [deserialize(known) as PackedDocument];
-    }
-    const answer = await readRange(reading, range);
-    if (answer.kind !== 'ok') {
-      failure ??= answer;
-      return [];
-    }
-    await shelf.put(name, serialize(answer.document));
-    tell(range);
-    return [answer.document];
-  });
-  return failure ?? parts.flat();
+  return answer.kind === 'ok' ? { kind: 'made', bytes: serialize(answer.document) } : answer;
 }
 
-/**
- * In order, for each range needs what leads to it; the next ones are read meanwhile. What is on the shelf
- * already is where it begins.
- */
-async function extractedParts(
-  reading: Reading,
-  ranges: readonly (readonly number[])[],
-  { shelf, signal, onPages, schema, learned, settings }: Ranged<ExtractionRequest>,
-): Promise<ExtractionResult | undefined> {
-  const tell = progressOf({ onPages });
-  const ahead = new Map<number, ReturnType<typeof readRange>>();
-  const readAhead = (from: number): void => {
-    for (let at = from; at < Math.min(from + AT_ONCE, ranges.length); at += 1) {
+interface Reader {
+  /** As in `readInTurns`. */
+  readonly waits: boolean;
+  readonly signal?: AbortSignal | undefined;
+  readonly onDone: (done: ReadonlySet<number>) => void;
+  /** Whether a range is not needed any more; left out: each is. */
+  readonly isNeedless?: (range: readonly number[]) => Promise<boolean>;
+}
+
+/** Reads ranges as long as there are any to take; what is on the shelf already is not made again. */
+const readRanges = (work: RangesWork, { isNeedless, signal, ...reader }: Reader) => {
+  const { reading, job, ranges } = work;
+  const { shelf, turns = aloneIn(), ...request } = reading.request;
+  return readInTurns({
+    ...reader,
+    turns,
+    part: partName(job, request),
+    ranges: ranges.length,
+    atOnce: AT_ONCE,
+    signal: signal ?? request.signal,
+    read: async (at) => {
       const range = ranges[at];
-      if (range === undefined || ahead.has(at)) continue;
-      const read = readRange(reading, range);
-      // It is awaited in its turn, or never.
-      read.catch(() => undefined);
-      ahead.set(at, read);
-    }
+      if (range === undefined || (await isNeedless?.(range)) === true) return undefined;
+      if ((await shelf.find(madeName(work, range))) !== undefined) return undefined;
+      const made = await madeOf(work, range);
+      return made.kind === 'made' ? undefined : made;
+    },
+  });
+};
+
+/** What was made of a range; what another process says to have made and is not there is made here. */
+const found = async (work: RangesWork, range: readonly number[]): Promise<Made> => {
+  const bytes = await work.reading.request.shelf.find(madeName(work, range));
+  return bytes === undefined ? madeOf(work, range) : { kind: 'made', bytes };
+};
+
+/** What was made of all ranges, in order. */
+async function allParts(work: RangesWork): Promise<Uint8Array[] | ParseFailure> {
+  const failure = await readRanges(work, { waits: true, onDone: tellPages(work) });
+  if (failure !== undefined) return failure;
+  const parts: Uint8Array[] = [];
+  for (const range of work.ranges) {
+    const part = await found(work, range);
+    if (part.kind !== 'made') return part;
+    parts.push(part.bytes);
+  }
+  return parts;
+}
+
+/** Tells pages as their ranges are done, whoever read them. */
+const tellPages =
+  ({ reading: { request }, ranges }: RangesWork) =>
+  (done: ReadonlySet<number>): void => {
+    if (done.size > 0) request.onPages([...done].reduce((pages, at) => pages + (ranges[at]?.length ?? 0), 0));
   };
+
+/** Lets one wait until a range is read, or until no more of them is. */
+const arrivals = () => {
+  const waiting = new Map<number, () => void>();
+  let known: ReadonlySet<number> = new Set();
+  let isOver = false;
+  let failure: ParseFailure | undefined;
+  return {
+    tell: (done: ReadonlySet<number>): void => {
+      known = done;
+      for (const [at, go] of waiting) if (done.has(at)) go();
+    },
+    end: (failed?: ParseFailure): void => {
+      isOver = true;
+      failure = failed;
+      for (const go of waiting.values()) go();
+    },
+    /** What reading failed with, once it is over. */
+    failure: (): ParseFailure | undefined => failure,
+    of: (at: number): Promise<void> =>
+      isOver || known.has(at) ? Promise.resolve() : new Promise((go) => void waiting.set(at, go)),
+  };
+};
+
+type Asked = Pick<ExtractionRequest, 'schema' | 'learned' | 'settings'>;
+type NotExtracted = Exclude<ExtractionResult, { readonly kind: 'ok' }>;
+
+/** Extracts from ranges in order, for each needs what leads to it. They are read meanwhile, by whoever takes them. */
+async function extractedParts(work: RangesWork, asked: Asked): Promise<Uint8Array[] | NotExtracted> {
+  const { shelf, signal } = work.reading.request;
+  const arriving = arrivals();
+  const stopping = new AbortController();
+  const reader = readRanges(work, {
+    waits: true,
+    isNeedless: async (range) => (await shelf.find(nameOf(range))) !== undefined,
+    onDone: arriving.tell,
+    signal: signal === undefined ? stopping.signal : AbortSignal.any([signal, stopping.signal]),
+  }).then(arriving.end, () => arriving.end());
+  try {
+    return await inOrder(work, { ...asked, arriving });
+  } finally {
+    stopping.abort();
+    await reader;
+  }
+}
+
+interface InOrder extends Asked {
+  readonly arriving: ReturnType<typeof arrivals>;
+}
+
+async function inOrder(work: RangesWork, asked: InOrder): Promise<Uint8Array[] | NotExtracted> {
+  const { reading, ranges } = work;
+  const { shelf, signal, onPages } = reading.request;
+  const parts: Uint8Array[] = [];
   let lead: Uint8Array | undefined;
+  let pages = 0;
   for (const [at, range] of ranges.entries()) {
     if (signal?.aborted === true) return ABORTED;
     const known = await shelf.find(nameOf(range));
     if (known === undefined) {
-      readAhead(at);
-      const read = await ahead.get(at);
-      ahead.delete(at);
-      if (read?.kind !== 'ok') return read;
-      const job = {
-        kind: 'extractPart',
-        packed: read.document.packed,
-        lead,
-        schema,
-        settings,
-        learned,
-      } as const;
-      const answer = await runDocumentJob(reading.pool, job, reading.request);
+      await asked.arriving.of(at);
+      const answer = asked.arriving.failure() ?? (await extractedPart(work, range, { ...asked, lead }));
       if (answer.kind !== 'part') return answer;
       await shelf.put(leadNameOf(range), answer.lead);
       await shelf.put(nameOf(range), answer.part);
-      lead = answer.lead;
-    } else lead = await shelf.find(leadNameOf(range));
-    tell(range);
+      parts.push(answer.part);
+      ({ lead } = answer);
+    } else {
+      parts.push(known);
+      lead = await shelf.find(leadNameOf(range));
+    }
+    pages += range.length;
+    onPages(pages);
   }
-  return undefined;
+  return parts;
+}
+
+async function extractedPart(
+  work: RangesWork,
+  range: readonly number[],
+  { lead, schema, settings, learned }: Asked & { readonly lead: Uint8Array | undefined },
+): Promise<Answers['extractPart'] | ParseFailure> {
+  const { pool, request } = work.reading;
+  const read = await found(work, range);
+  if (read.kind !== 'made') return read;
+  const { packed } = deserialize(read.bytes) as PackedDocument;
+  return runDocumentJob(pool, { kind: 'extractPart', packed, lead, schema, settings, learned }, request);
 }
 
 /** What the first range failed with, where no range has a page that was read. */
-const failureIn = ({ unread }: Reading, ranges: readonly unknown[]): ParseFailure | undefined =>
-  unread.count === ranges.length ? unread.failure : undefined;
+const failureIn = ({ reading: { unread }, ranges }: RangesWork): ParseFailure | undefined =>
+  unread?.count === ranges.length ? unread.failure : undefined;
+
+/** Where others may help, how they do it lies on the shelf; who takes the document over reads it by the same plan. */
+async function planned(reading: Reading, job: RangeJob): Promise<LayoutTraits | undefined | ParseFailure> {
+  const { shelf, turns, numbers, fileName, effort, pagesMax, deadlineMs } = reading.request;
+  if (turns === undefined) return surveyed(reading);
+  const name = planName(partName(job, { effort }));
+  const known = await shelf.find(name);
+  if (known !== undefined) return (deserialize(known) as RangePlan).traits;
+  const traits = await surveyed(reading);
+  if (traits !== undefined && 'kind' in traits) return traits;
+  const plan: RangePlan = { job, numbers, traits, fileName, effort, pagesMax, deadlineMs };
+  await shelf.put(name, serialize(plan));
+  return traits;
+}
+
+/** Reads ranges of a document that another process joins; undefined where nothing is to be done. */
+async function helped(
+  { pool, means }: Pick<Reading, 'pool' | 'means'>,
+  { part, ...request }: RangesToHelp,
+): Promise<ParseFailure | undefined> {
+  const known = part.startsWith(`${MADE_BY}-`) ? await request.shelf.find(planName(part)) : undefined;
+  if (known === undefined) return undefined;
+  const { job, traits, ...plan } = deserialize(known) as RangePlan;
+  // A range of which no page is read is for the owner to judge, who counts them.
+  const reading = { pool, means, request: { ...plan, ...request, onPages: () => undefined }, traits };
+  const work = { reading: { ...reading, unread: undefined }, job, ranges: pageRanges(plan.numbers) };
+  return readRanges(work, { waits: false, onDone: () => undefined });
+}
 
 export const rangedWork = (pool: ChildPool, means: RecognitionMeans): RangedWork => {
-  const opened = async (request: Ranged<ParseRequest>): Promise<Reading | ParseFailure> => {
+  const opened = async (
+    request: Ranged<ParseRequest>,
+    job: RangeJob,
+  ): Promise<(RangesWork & { readonly kind: 'opened' }) | ParseFailure> => {
     const reading = { pool, means, request, traits: undefined, unread: { count: 0 } };
-    const traits = await surveyed(reading);
-    return traits !== undefined && 'kind' in traits ? traits : { ...reading, traits };
+    const traits = await planned(reading, job);
+    if (traits !== undefined && 'kind' in traits) return traits;
+    return { kind: 'opened', reading: { ...reading, traits }, job, ranges: pageRanges(request.numbers) };
   };
   return {
     read: async (request) => {
-      const reading = await opened(request);
-      if ('kind' in reading) return reading;
-      const parts = await readParts(reading, pageRanges(request.numbers), request);
-      return 'kind' in parts ? parts : { kind: 'ok', parts };
+      const work = await opened(request, { kind: 'read' });
+      if (work.kind !== 'opened') return work;
+      const parts = await allParts(work);
+      if ('kind' in parts) return parts;
+      return { kind: 'ok', parts: parts.map((part) => deserialize(part) as PackedDocument) };
     },
     render: async (request) => {
-      const reading = await opened(request);
-      if ('kind' in reading) return reading;
-      const ranges = pageRanges(request.numbers);
-      const failure = (await renderedParts(reading, ranges, request)) ?? failureIn(reading, ranges);
+      const work = await opened(request, { kind: 'render', form: request.form });
+      if (work.kind !== 'opened') return work;
+      const parts = await allParts(work);
+      if ('kind' in parts) return parts;
+      const failure = failureIn(work);
       if (failure !== undefined) return failure;
-      const parts = await allParts(request.shelf, ranges);
       return runDocumentJob(pool, { kind: 'joinRendered', parts }, request);
     },
     extract: async (request) => {
       const { schema, settings } = request;
-      const reading = await opened(request);
-      if ('kind' in reading) return reading;
-      const ranges = pageRanges(request.numbers);
-      const failure = (await extractedParts(reading, ranges, request)) ?? failureIn(reading, ranges);
+      const work = await opened(request, { kind: 'read' });
+      if (work.kind !== 'opened') return work;
+      const parts = await extractedParts(work, request);
+      if ('kind' in parts) return parts;
+      const failure = failureIn(work);
       if (failure !== undefined) return failure;
-      const parts = await allParts(request.shelf, ranges);
-      return runDocumentJob(
-        pool,
-        { kind: 'joinExtracted', parts, schema, citations: settings.citations },
-        request,
-      );
+      const job = { kind: 'joinExtracted', parts, schema, citations: settings.citations } as const;
+      return runDocumentJob(pool, job, request);
     },
+    help: (request) => helped({ pool, means }, request),
   };
 };

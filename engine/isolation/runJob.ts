@@ -1,13 +1,12 @@
 import { deserialize, serialize } from 'node:v8';
 import { pageSummary, type Document, type DocumentWarning, type PageSummary } from '../document/document.ts';
-import { markdownOfPage, markdownOf } from '../document/markdown.ts';
 import { deadlineWarnings } from '../document/pages.ts';
-import type { PageContents, RenderForm, RenderResult } from '../ports/documentParser.ts';
+import type { ParseResult, RenderResult } from '../ports/documentParser.ts';
 import { layoutTextOf } from '../document/layoutText.ts';
 import { pageRanks } from '../models/byModel/pageRanks.ts';
-import { pagesText, textEnded, plainTextOf } from '../document/plainText.ts';
 import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
-import { extract } from '../extraction/extract.ts';
+import { extract, type LocalExtraction } from '../extraction/extract.ts';
+import { saidOtherwise } from '../extraction/facts/exactValues.ts';
 import { leftWarnings } from '../extraction/pace.ts';
 import { withAbsence } from '../extraction/grounding/absence.ts';
 import {
@@ -16,19 +15,23 @@ import {
   ownFindings,
   type RangeFindings,
 } from '../extraction/ranges/joinedFindings.ts';
-import { proposedSchema, type ProposedSchema } from '../extraction/schema/proposedSchema.ts';
 import { checkSchema, validate } from '../extraction/schema/validation.ts';
 import { withContinuedTables } from '../layout/tables/continuedTables.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { extractTaught } from '../learning/extractWith.ts';
-import { proposalFor } from '../extraction/schema/proposal.ts';
+import { classify } from '../sorting/classify.ts';
+import { split } from '../sorting/split.ts';
 import type { ExtractionResult } from '../ports/extractionEngine.ts';
 import type { Answers, Job } from './children/jobs.ts';
+import { exactFirst } from './exactFirst.ts';
+import { withAskedCodes, withCodes, withZones } from './codesOfDocument.ts';
+import { joinedRendition, joinedWarnings, rendered, renderedPart } from './renditions.ts';
 import type { ReceivedFile } from '../formats/pieces/received.ts';
-import { MARKDOWN_CHARACTERS_MAX, tooLong, unpacked, packedResult } from '../ports/packing.ts';
-import { groundAnswer, scoreAnswer } from '../extraction/grounding/groundAnswer.ts';
+import { unpacked, packedResult } from '../ports/packing.ts';
+import { scoreAnswer } from '../extraction/grounding/groundAnswer.ts';
 import { picturesOfFile } from '../formats/pagePictures.ts';
 import { inspectFile, readFileAsDocument, type OpenFile } from '../formats/readDocument.ts';
+import { readTableFile } from '../formats/tableFile.ts';
 import { modelDocument } from '../formats/text/modelDocument.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LearningResult, LearningTask } from '../ports/training.ts';
@@ -71,57 +74,10 @@ function stepsOf(...given: Parameters<typeof trainLocal>): ReturnType<typeof tra
   }
 }
 
-/** What the form asks for of each page; undefined where it asks for nothing. */
-function contentsOf({ pages }: Document, form: RenderForm): readonly PageContents[] | undefined {
-  if (form.blocks !== true && form.pageMarkdown !== true) return undefined;
-  return pages.map((page) => ({
-    page: page.page,
-    ...(form.pageMarkdown === true && { markdown: markdownOfPage(page, form) }),
-    ...(form.blocks === true && { blocks: page.blocks }),
-  }));
-}
-
-/** What one range of pages looks like as text; `plainText` is not ended yet, for pages may follow. */
-interface RenderedPart {
-  readonly mimeType: string;
-  readonly markdown: string;
-  readonly plainText: string;
-  readonly pages: readonly PageSummary[];
-  readonly warnings: readonly DocumentWarning[];
-  readonly pageContents: readonly PageContents[] | undefined;
-  /** Of its own blocks. */
-  readonly proposed: ProposedSchema | undefined;
-}
-
 interface ExtractedPart extends RangeFindings {
   readonly mimeType: string;
   readonly pages: readonly PageSummary[];
   readonly warnings: readonly DocumentWarning[];
-}
-
-/** Warnings of one answer. */
-const WARNINGS_MAX = 200;
-
-const renderedPart = (document: Document, form: RenderForm = {}): Uint8Array =>
-  serialize({
-    mimeType: document.mimeType,
-    markdown: markdownOf(document, form),
-    plainText: pagesText(document),
-    pages: document.pages.map(pageSummary),
-    warnings: document.warnings,
-    pageContents: contentsOf(document, form),
-    proposed:
-      form.proposedSchema === true
-        ? proposedSchema(document.pages.flatMap(({ blocks }) => blocks))
-        : undefined,
-  } satisfies RenderedPart);
-
-/** That nothing was found is true of a document of which it is true of every part. */
-function joinedWarnings(parts: readonly { readonly warnings: readonly DocumentWarning[] }[]) {
-  const silent = parts.every(({ warnings }) => warnings.some(({ code }) => code === 'no_text_found'));
-  const all = parts.flatMap(({ warnings }) => warnings.filter(({ code }) => code !== 'no_text_found'));
-  const none = silent ? parts[0]?.warnings.filter(({ code }) => code === 'no_text_found') : [];
-  return [...(none ?? []), ...all].slice(0, WARNINGS_MAX);
 }
 
 const UNREAD = { source: 'text_layer', width: null, height: null, lines: [], blocks: [] } as const;
@@ -148,32 +104,16 @@ function joinedRead({ parts, late, failed, isHurried }: JobOf<'joinRead'>): Docu
   };
 }
 
-/** The fields of all parts; of those of one name, the first. */
-function joinedProposal(parts: readonly RenderedPart[]): JsonObject {
-  const properties: Record<string, JsonObject> = {};
-  for (const { proposed } of parts)
-    for (const [name, field] of Object.entries(proposed?.properties ?? {})) properties[name] ??= field;
-  return { type: 'object', properties };
-}
-
-/** Parts of a document in their order as one: the marks between pages are those of one reading. */
-function joinedRendition(packed: readonly Uint8Array[]): RenderResult {
-  const parts = packed.map((part) => deserialize(part) as RenderedPart);
-  const markdown = `${parts.map((part) => part.markdown.trim()).join('\n\n')}\n`;
-  if (markdown.length > MARKDOWN_CHARACTERS_MAX) return tooLong(markdown.length);
-  const pageContents = parts.flatMap((part) => part.pageContents ?? []);
-  return {
-    kind: 'ok',
-    rendition: {
-      mimeType: parts[0]?.mimeType ?? '',
-      markdown,
-      plainText: textEnded(parts.map(({ plainText }) => plainText).join('\f')),
-      pages: parts.flatMap(({ pages }) => pages),
-      warnings: joinedWarnings(parts),
-      ...(pageContents.length > 0 && { pageContents }),
-      ...(parts.some(({ proposed }) => proposed !== undefined) && { proposedSchema: joinedProposal(parts) }),
-    },
-  };
+/** Where the pages of a document say something else than the invoice that lies in it as data. */
+function readOtherwise(
+  found: LocalExtraction,
+  { invoice, ...printed }: Document,
+  { schema, ...options }: Pick<Extraction, 'schema' | 'isLate'> & { readonly minConfidence: number },
+): readonly DocumentWarning[] {
+  if (invoice === undefined) return [];
+  const paths = new Set(found.citations.flatMap(({ by, path }) => (by === 'embedded_xml' ? [path] : [])));
+  const { value } = found;
+  return paths.size === 0 ? [] : saidOtherwise({ value, paths }, extract(printed, schema, options), 'page');
 }
 
 /** The part of a range, and the pages that lead to the next. */
@@ -184,7 +124,8 @@ function extractedPart(
   const checked = checkSchema(schema);
   if (checked.kind === 'invalid_schema') return checked;
   const { min_confidence: minConfidence = MIN_CONFIDENCE } = settings;
-  const range = unpacked(packed);
+  // Not of the pages that lead to it: a code comes before the words of a page, also of another one.
+  const range = withZones(unpacked(packed));
   const before = lead === undefined ? [] : unpacked(lead).pages;
   // Which tables go on was told within the range: its first page goes on with what leads to it.
   const document = { ...range, pages: withContinuedTables([...before, ...range.pages]) };
@@ -201,7 +142,12 @@ function extractedPart(
       value,
       citations,
       pages: range.pages.map(pageSummary),
-      warnings: [...range.warnings, ...leftWarnings(left), ...seenWarnings(seen, minConfidence)],
+      warnings: [
+        ...range.warnings,
+        ...readOtherwise(found, document, { schema, minConfidence, isLate }),
+        ...leftWarnings(left),
+        ...seenWarnings(seen, minConfidence),
+      ],
     } satisfies ExtractedPart),
     lead: serialize({ ...range, pages: document.pages.filter(({ page }) => leading.has(page)) }),
   };
@@ -243,6 +189,7 @@ type DocumentJob =
   | JobOf<'extractFrom'>
   | JobOf<'ground'>
   | JobOf<'layoutText'>
+  | JobOf<'classify' | 'split'>
   | PartsJob;
 /** Work on parts of a long document. */
 type PartsJob =
@@ -301,10 +248,12 @@ async function jobOnFile(
       return extractFromFile(job, { open, isLate });
     case 'pictures':
       return picturesOfFile(job.file, open);
+    case 'tableFile':
+      return readTableFile(job.file, job.limits);
     case 'survey':
       return survey(job, open);
     case 'renderPart':
-      return renderPart(job, open);
+      return renderPart(job, { open, isLate });
   }
 }
 
@@ -330,7 +279,11 @@ function jobOnDocument(job: DocumentJob, isLate: () => boolean): Answers[Documen
     case 'extractFrom':
       return extractFrom(job, isLate);
     case 'ground':
-      return groundAnswer(job);
+      return exactFirst(job);
+    case 'classify':
+      return { kind: 'ok', classified: classify(unpacked(job.packed).pages, job.classes) };
+    case 'split':
+      return { kind: 'ok', documents: split(unpacked(job.packed).pages, job.classes) };
     case 'layoutText':
       return { kind: 'text', text: layoutTextOf(unpacked(job.packed)) };
     default:
@@ -360,38 +313,26 @@ async function survey({ file, numbers }: JobOf<'survey'>, open: OpenFile): Promi
 }
 
 async function renderPart(
-  { file, form }: JobOf<'renderPart'>,
-  open: OpenFile,
+  job: JobOf<'renderPart'>,
+  surroundings: Omit<Surroundings, 'tell'>,
 ): Promise<Answers['renderPart']> {
-  const parsed = await readFileAsDocument(file, open);
-  return parsed.kind === 'ok' ? { kind: 'part', part: renderedPart(parsed.document, form) } : parsed;
+  const parsed = await readForForm(job, surroundings);
+  return parsed.kind === 'ok' ? { kind: 'part', part: renderedPart(parsed.document, job.form) } : parsed;
 }
 
-async function render(
-  { file, form }: JobOf<'render'>,
+/** A document with all that its form asks of the file. */
+async function readForForm(
+  { file, form }: Pick<JobOf<'render'>, 'file' | 'form'>,
   { open, isLate }: Omit<Surroundings, 'tell'>,
-): Promise<RenderResult> {
+): Promise<ParseResult> {
   const parsed = await readFileAsDocument(file, open);
-  return parsed.kind === 'ok' ? rendered(parsed.document, form, isLate) : parsed;
+  if (parsed.kind !== 'ok' || form?.codes !== true) return parsed;
+  return { kind: 'ok', document: await withCodes(file, parsed.document, isLate) };
 }
 
-function rendered(document: Document, form: RenderForm | undefined, isLate: () => boolean): RenderResult {
-  const { mimeType, warnings } = document;
-  const pages = document.pages.map(pageSummary);
-  const texts = { markdown: markdownOf(document, form), plainText: plainTextOf(document) };
-  if (texts.markdown.length > MARKDOWN_CHARACTERS_MAX) return tooLong(texts.markdown.length);
-  const pageContents = contentsOf(document, form ?? {});
-  return {
-    kind: 'ok',
-    rendition: {
-      mimeType,
-      warnings,
-      pages,
-      ...texts,
-      ...(pageContents && { pageContents }),
-      ...(form?.proposedSchema === true && { proposedSchema: proposalFor(document, isLate) }),
-    },
-  };
+async function render(job: JobOf<'render'>, surroundings: Omit<Surroundings, 'tell'>): Promise<RenderResult> {
+  const parsed = await readForForm(job, surroundings);
+  return parsed.kind === 'ok' ? rendered(parsed.document, job.form, surroundings.isLate) : parsed;
 }
 
 /** The schema is checked first: a document is not read for a schema that cannot be used. */
@@ -402,7 +343,9 @@ async function extractFromFile(
   const checked = checkSchema(work.schema);
   if (checked.kind === 'invalid_schema') return checked;
   const parsed = await readFileAsDocument(file, open);
-  return parsed.kind === 'ok' ? extracted({ document: parsed.document, isLate, ...work }) : parsed;
+  if (parsed.kind !== 'ok') return parsed;
+  const document = await withAskedCodes({ file, schema: work.schema }, parsed.document, isLate);
+  return extracted({ document, isLate, ...work });
 }
 
 function extractFrom({ packed, ...work }: JobOf<'extractFrom'>, isLate: () => boolean): ExtractionResult {
@@ -420,11 +363,12 @@ function extracted({
   isLate,
 }: Extraction): ExtractionResult {
   const { mimeType, warnings, pages } = document;
+  const coded = withZones(document);
   const options = { minConfidence, isLate, why };
   const found =
     learned === undefined
-      ? extract(document, schema, options)
-      : extractTaught({ artifact: learned, ...options }, document, schema);
+      ? extract(coded, schema, options)
+      : extractTaught({ artifact: learned, ...options }, coded, schema);
   const { value, errors } = validate(schema, withAbsence(schema, found.value));
   return {
     kind: 'ok',
@@ -434,7 +378,12 @@ function extracted({
       validationErrors: errors,
       citations: citations ? found.citations : [],
       pages: pages.map(pageSummary),
-      warnings: [...warnings, ...leftWarnings(found.left), ...seenWarnings(found.seen, minConfidence)],
+      warnings: [
+        ...warnings,
+        ...readOtherwise(found, coded, { schema, minConfidence, isLate }),
+        ...leftWarnings(found.left),
+        ...seenWarnings(found.seen, minConfidence),
+      ],
       ...(found.why !== undefined && { why: found.why }),
     },
   };

@@ -1,5 +1,8 @@
 import type { JsonObject } from '../kernel/json.ts';
+import type { Code } from '../document/codes.ts';
+import type { Chunk, ChunkWish } from '../document/chunks.ts';
 import type { MarkdownForm } from '../document/markdown.ts';
+import type { TableRows } from '../document/tableRows.ts';
 import type { Block, Document, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
 
 /**
@@ -38,6 +41,8 @@ export interface ParseRequest {
   readonly share: string;
   /** What the jobs of one request on this file have in common; left out: each opens it for itself. */
   readonly kept?: KeptFile | undefined;
+  /** Told how many of the pages are read, where they are read one after the other, as scans are. */
+  readonly onPagesRead?: ((done: number) => void) | undefined;
 }
 
 /** What a rendition has beside the whole markdown, and how its tables are written. */
@@ -48,6 +53,12 @@ export interface RenderForm extends MarkdownForm {
   readonly blocks?: boolean | undefined;
   /** A JSON Schema of the fields that the document has. */
   readonly proposedSchema?: boolean | undefined;
+  /** QR codes and their like, with what they say. */
+  readonly codes?: boolean | undefined;
+  /** Parts for retrieval. */
+  readonly chunks?: ChunkWish | undefined;
+  /** Its tables as rows of texts. */
+  readonly tableRows?: boolean | undefined;
 }
 
 export interface RenderRequest extends ParseRequest {
@@ -100,6 +111,9 @@ export interface Rendition {
   readonly pageContents?: readonly PageContents[] | undefined;
   /** Where the form asks for it. */
   readonly proposedSchema?: JsonObject | undefined;
+  readonly codes?: readonly Code[] | undefined;
+  readonly chunks?: readonly Chunk[] | undefined;
+  readonly tableRows?: readonly TableRows[] | undefined;
 }
 
 export interface PageContents {

@@ -108,6 +108,14 @@ export interface ScoredLeaf {
   readonly wrong?: { readonly expected: string | null; readonly got: string | null };
 }
 
+/** What is expected of a document, and what was written of it. */
+export interface ScoredWork {
+  readonly expected: JsonObject;
+  readonly answer: string;
+  /** Fields that nobody labelled are not compared: `learning/scoring/labelled.ts`. */
+  readonly labelledOnly?: boolean;
+}
+
 /** How an answer compares with what was expected. */
 export interface ScoredAnswer {
   readonly counts: Counts;
@@ -117,6 +125,35 @@ export interface ScoredAnswer {
   /** A line for each field that is wrong; empty where all is right. */
   readonly feedback: readonly string[];
 }
+
+/** Most that a table of a tenant may have. */
+export interface TableLimits {
+  /** Without the names of its columns. */
+  readonly rows: number;
+  readonly columns: number;
+  readonly cell_characters: number;
+  readonly row_characters: number;
+  /** Of all its lines. */
+  readonly bytes: number;
+}
+
+/** The table that a file is: lines of JSON, each an array of texts, the first with the names of the columns. */
+export type TableFile =
+  | {
+      readonly kind: 'table';
+      readonly columns: readonly string[];
+      readonly rows: number;
+      readonly lines: Uint8Array;
+      /** Of the lines. */
+      readonly sha256: string;
+    }
+  | {
+      readonly kind: 'beyond_limits';
+      readonly limit: keyof TableLimits;
+      readonly max: number;
+      readonly detail: string;
+    }
+  | { readonly kind: 'no_table'; readonly detail: string };
 
 /** Work on documents beside the API, in isolated processes: what model work needs of them. */
 export interface DocumentTools {
@@ -161,9 +198,13 @@ export interface DocumentTools {
     work: { readonly text: string; readonly schema: JsonObject },
     limits: ToolLimits,
   ) => Promise<{ readonly kind: 'ranked'; readonly ranks: PageRanks } | ParseFailure>;
+  /** A CSV file or a workbook as a table: `formats/tableFile.ts`. */
+  readonly tableFile: (
+    request: ParseRequest & { readonly limits: TableLimits },
+  ) => Promise<TableFile | ParseFailure>;
   /** How what a model wrote compares with what was expected: rows are paired, which takes time by their cube. */
   readonly score: (
-    work: { readonly expected: JsonObject; readonly answer: string },
+    work: ScoredWork,
     limits: ToolLimits,
   ) => Promise<{ readonly kind: 'scored'; readonly scored: ScoredAnswer } | ParseFailure>;
 }

@@ -159,14 +159,46 @@ export interface PartShelf {
   readonly put: (name: string, bytes: Uint8Array) => Promise<void>;
 }
 
+/** What a process tells of the ranges of a document. */
+export interface RangeTurn {
+  /** What is made of each range: no two of these are mixed. */
+  readonly part: string;
+  readonly ranges: number;
+  /** Those that were read here since the last turn, by their places from 0. */
+  readonly done: readonly number[];
+}
+
+/** Ranges of one document that several processes read: each takes some that nobody has. */
+export interface RangeTurns {
+  /**
+   * Tells what is done and takes others, until this process has `most`. Gives all that it has now, and those that are
+   * read, whoever read them.
+   */
+  readonly take: (
+    turn: RangeTurn & { readonly most: number },
+  ) => Promise<{ readonly mine: readonly number[]; readonly done: ReadonlySet<number> }>;
+  /** Tells what is done, and gives back what this process has. */
+  readonly leave: (turn: RangeTurn) => Promise<void>;
+}
+
 /** A document that is read in ranges of its pages. */
 export type Ranged<Request extends ParseRequest> = Omit<Request, 'kept' | 'pages'> & {
   /** The pages to read, by their numbers, which rise. */
   readonly numbers: readonly number[];
   readonly shelf: PartShelf;
+  /** Other processes read ranges of it too; left out: this one reads all. */
+  readonly turns?: RangeTurns | undefined;
   /** Told how many pages are done, of those in `numbers`. */
   readonly onPages: (done: number) => void;
 };
+
+/** Ranges of a document that another process joins. How they are read lies on the shelf. */
+export interface RangesToHelp extends Pick<ParseRequest, 'path' | 'password' | 'signal' | 'share'> {
+  readonly shelf: PartShelf;
+  readonly turns: RangeTurns;
+  /** What is made of each range, as the turns have it. */
+  readonly part: string;
+}
 
 /**
  * Work on long PDFs: ranges of their pages are read by several processes, and joined in order. Parts that are
@@ -179,4 +211,6 @@ export interface RangedWork {
   ): Promise<{ readonly kind: 'ok'; readonly parts: readonly PackedDocument[] } | ParseFailure>;
   render(request: Ranged<RenderRequest>): Promise<RenderResult>;
   extract(request: Ranged<ExtractionRequest>): Promise<ExtractionResult>;
+  /** Reads ranges of a document that another process joins, until none is left to take. Gives what one failed with. */
+  help(request: RangesToHelp): Promise<ParseFailure | undefined>;
 }

@@ -1,7 +1,7 @@
 import type { LearnedPrompt } from './artifacts.ts';
 import type { ModelRef, ModelAccess, ModelFailure, ModelUsage } from './modelProvider.ts';
 import type { ParseFailure, RenderRequest, Rendition } from './documentParser.ts';
-import type { ExtractionRequest, ExtractionResult, PartShelf } from './extractionEngine.ts';
+import type { ExtractionRequest, ExtractionResult, PartShelf, RangeTurns } from './extractionEngine.ts';
 
 /** One request that a provider answered or failed: what it used is logged, whatever became of the work. */
 export interface ModelCall {
@@ -25,6 +25,8 @@ export interface Keeping {
   readonly onPages: (done: number) => void;
   /** The pages of a document that is too long to be read in one piece; left out: it is read so. */
   readonly numbers?: readonly number[] | undefined;
+  /** Other processes read ranges of these pages too; left out: this one reads all. */
+  readonly turns?: RangeTurns | undefined;
 }
 
 /** Which models do the work; null: the local engine does. */

@@ -22,6 +22,8 @@ export const GENERATORS = {
   addresses: 'It is a part of an address.',
   concepts: 'A label that is known for this concept names it, in one of nine languages.',
   mail: 'The header of a message says it.',
+  codes: 'A code on the page says it: a payment code, or the lines for machines of a passport or card.',
+  embedded_xml: 'The invoice that lies in the PDF as data (Factur-X, ZUGFeRD, XRechnung) says it.',
   byline: 'It stands below the title of a paper: authors and institutions.',
   reader: 'The scorer, which weighs all that stands on the pages, liked it best.',
   examples: 'Examples taught where it stands.',

@@ -3,8 +3,11 @@ import { MIN_CONFIDENCE } from '../extraction/confidenceFloor.ts';
 import type { Outcome } from '../ports/why.ts';
 import type { Field } from '../extraction/fields/fields.ts';
 import type { Finding, Signed } from '../extraction/finding.ts';
+import { termsIn } from '../extraction/fields/terms.ts';
+import { says } from '../extraction/words/says.ts';
 import { wordsIn, type Segment } from '../extraction/places/layout.ts';
-import { shapeOf } from '../extraction/singles/shapes.ts';
+import { labelIndexOf } from '../extraction/singles/labelIndex.ts';
+import { impliedBy, shapeOf } from '../extraction/singles/shapes.ts';
 import { isTrade } from '../extraction/singles/singles.ts';
 import { withoutCode } from '../extraction/singles/values.ts';
 import { isNoValue } from '../extraction/singles/vetoes.ts';
@@ -151,7 +154,7 @@ export function scoredSingles(
     const one = asked[opinion.field];
     if (one === undefined) continue;
     const { field } = one;
-    const own = scoredFinding(one, opinion, scorer);
+    const own = inColumn(one, scoredFinding(one, opinion, scorer), { opinion, source });
     const isUnnamed = own.confidence < leastFor(one, opinion, isKnown);
     const verdict: Verdict = isFinal(field)
       ? { finding: decided.get(field.pointer), ofOwn: 'fact_first' }
@@ -162,6 +165,24 @@ export function scoredSingles(
   const candidatesOf = ({ pointer }: Field): readonly Candidate[] =>
     candidates[asked.findIndex(({ field }) => field.pointer === pointer)] ?? [];
   return { findings: decided, candidatesOf, oddsOf };
+}
+
+/** A figure of a column is one of a list's, and seldom the document's. */
+const OF_COLUMN = 0.6;
+
+interface Standing {
+  readonly opinion: Opinion;
+  readonly source: Source;
+}
+
+/** What is left of a finding's confidence where it stands in a column of figures, whose row does not say the field. */
+function inColumn({ field }: Asked, own: Signed, { opinion, source }: Standing): Signed {
+  const { segment } = opinion.candidate.span;
+  if (!labelIndexOf(source).form.columns.has(segment)) return own;
+  const [first] = source.layout.rows[segment.row]?.segments ?? [];
+  const label = first === undefined || first === segment ? [] : termsIn(first.text);
+  const said = says({ label, context: [], implied: impliedBy(shapeOf(field)) }, field.terms);
+  return said >= TOLD_MIN ? own : { ...own, confidence: thousandths(OF_COLUMN * own.confidence) };
 }
 
 /** What the rules know and do not find is found so surely or not at all. */

@@ -83,7 +83,16 @@ export interface ParsedPage {
   readonly vectorGraphics?: VectorGraphics;
   readonly annotations?: readonly Annotation[];
   readonly formFields?: readonly FormField[];
-  readonly complexity?: { readonly fullPageImage: boolean; readonly largestImageCoverage: number };
+  readonly complexity?: {
+    readonly fullPageImage: boolean;
+    /** Shares of the page. */
+    readonly largestImageCoverage: number;
+    readonly textCoverage: number;
+    readonly layout?: { readonly figureCoverage: number };
+    /** Square points: of letters that are drawn as outlines, as far as the parser can tell. */
+    readonly uncoveredVectorArea?: number;
+    readonly pageArea: number;
+  };
 }
 
 export interface ParseResult {

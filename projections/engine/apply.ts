@@ -6,8 +6,11 @@ import {
   lastDelivered,
   type LastDelivered,
   messageOf,
+  type ProjectionNotice,
   type RunnerTuning,
 } from './arrivals.ts';
+import { isByTenant, ownerOf } from './owners.ts';
+import { park, PARKED_MAX } from './parking.ts';
 import { type Sql, type SqlTx, SqlUnavailable, type Timers } from './ports.ts';
 import {
   CheckpointMoved,
@@ -22,6 +25,10 @@ import { witnessOf } from '../../domain/kernel/witness.ts';
 /** A slot while it runs: its generation moves on with each batch. */
 export interface RunningSlot extends Slot {
   generation: Generation;
+  /** Tenants whose events it leaves, from a position on. */
+  parked?: ReadonlyMap<string, bigint>;
+  /** The only tenant whose events it takes, beside those that all share. */
+  readonly tenant?: string;
 }
 
 const ATTEMPTS_MAX = 3;
@@ -37,6 +44,19 @@ interface Share {
 const isPast = ({ generation: { position } }: Slot, to: bigint): boolean =>
   position !== null && position >= to;
 
+/** Whether a slot applies an event, by whose it is. */
+const takes = ({ projector, parked, tenant }: RunningSlot, arrival: Arrival): boolean => {
+  const owner = ownerOf(projector, arrival);
+  if (owner === null) return true;
+  return tenant === undefined ? parked?.has(owner) !== true : owner === tenant;
+};
+
+/** Few slots leave events: the others are spared the question. */
+const taken = (slot: RunningSlot, arrivals: readonly Arrival[]): readonly Arrival[] =>
+  slot.tenant === undefined && (slot.parked?.size ?? 0) === 0
+    ? arrivals
+    : arrivals.filter((one) => takes(slot, one));
+
 const sharesOf = (
   slots: readonly RunningSlot[],
   arrivals: readonly Arrival[],
@@ -49,7 +69,7 @@ const sharesOf = (
   return behind.map((slot, at) => ({
     slot,
     to,
-    arrivals: each[at] ?? [],
+    arrivals: taken(slot, each[at] ?? []),
     witness: last ?? slot.generation.witness,
   }));
 };
@@ -126,27 +146,74 @@ const stop = async (sql: Sql, slot: RunningSlot, failure: Failure): Promise<void
   slot.generation = { ...slot.generation, state: 'stopped', reason: failure.reason };
 };
 
-/** Tries one event several times; false after it was found to be the event's own fault. */
-const applyOne = async ({ sql, timers }: ApplyDeps, share: Share): Promise<boolean> => {
+/** SQLSTATE classes of what the values of one event can be to blame for: data and integrity. */
+const EVENTS_FAULT = /^2[23]/;
+
+/** Whether an error says nothing of the tables or the statement: those would fail for every tenant. */
+const isOfTheEvent = (error: unknown): boolean => {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || EVENTS_FAULT.test(code);
+};
+
+/**
+ * The tenant to park for an event; null: the read model stops. It stops at one that cannot be decoded: a newer release
+ * writes such for every tenant, and after the upgrade the restart goes on at once.
+ */
+const tenantAtFault = ({ slot }: Share, arrival: Arrival, error: unknown): string | null => {
+  const isServing = slot.generation.serves && slot.tenant === undefined;
+  const mayPark = isServing && isByTenant(slot.projector) && (slot.parked?.size ?? 0) < PARKED_MAX;
+  const isReadable = arrival.undecodable === undefined;
+  return mayPark && isReadable && isOfTheEvent(error) ? ownerOf(slot.projector, arrival) : null;
+};
+
+/** Goes past an event that cannot be applied, and leaves what follows of its tenant. */
+const parkTenant = async (
+  { sql, notify }: ApplyDeps,
+  { slot, to, witness }: Share,
+  { tenant, arrival, reason }: { tenant: string; arrival: Arrival; reason: string },
+): Promise<void> => {
+  const failure = failureAt(arrival, reason);
+  const since = arrival.recorded?.metadata['recorded_at'];
+  await sql.transaction(async (tx) => {
+    await moveCheckpoints(tx, [{ generation: slot.generation, to, witness, applied: 0 }]);
+    await park(tx, slot.generation, { tenant, since: typeof since === 'string' ? since : null, failure });
+  });
+  slot.generation = { ...movedTo(slot.generation, { to, witness }), parks: slot.generation.parks + 1n };
+  slot.parked = new Map([...(slot.parked ?? []), [tenant, arrival.position]]);
+  notify?.({ kind: 'parked', name: slot.projector.name, tenant_id: tenant, reason: failure.reason });
+};
+
+/** Parks the tenant of an event that cannot be applied, or stops its slot; false: it stopped. */
+const leave = async (deps: ApplyDeps, share: Share, error: unknown): Promise<boolean> => {
+  const [arrival] = share.arrivals;
+  if (arrival === undefined) throw error;
+  const reason = messageOf(error);
+  const tenant = tenantAtFault(share, arrival, error);
+  if (tenant === null) await stop(deps.sql, share.slot, failureAt(arrival, reason));
+  else await parkTenant(deps, share, { tenant, arrival, reason });
+  return tenant !== null;
+};
+
+/** Tries one event several times; false after its slot has stopped at it. */
+const applyOne = async (deps: ApplyDeps, share: Share): Promise<boolean> => {
   const [arrival] = share.arrivals;
   for (let tries = 1; ; tries += 1) {
     try {
       if (arrival?.undecodable !== undefined) throw new Error(arrival.undecodable);
-      await commit(sql, [share]);
+      await commit(deps.sql, [share]);
       return true;
     } catch (error) {
       if (isForTheRunner(error) || arrival === undefined) throw error;
-      if (tries === ATTEMPTS_MAX || arrival.undecodable !== undefined) {
-        await stop(sql, share.slot, failureAt(arrival, messageOf(error)));
-        return false;
-      }
-      await timers.sleep(RETRY_MS * tries);
+      if (tries === ATTEMPTS_MAX || arrival.undecodable !== undefined) return leave(deps, share, error);
+      await deps.timers.sleep(RETRY_MS * tries);
     }
   }
 };
 
 /** Applies one projector's share alone; halves it until the event that does not apply stands by itself. */
-const applyAlone = async (deps: ApplyDeps, share: Share): Promise<boolean> => {
+const applyAlone = async (deps: ApplyDeps, given: Share): Promise<boolean> => {
+  // A tenant may have been parked at an event before these.
+  const share = { ...given, arrivals: taken(given.slot, given.arrivals) };
   const { arrivals, slot, to, witness } = share;
   if (arrivals.length <= 1) return applyOne(deps, share);
   try {
@@ -167,11 +234,13 @@ const applyAlone = async (deps: ApplyDeps, share: Share): Promise<boolean> => {
 interface ApplyDeps {
   readonly sql: Sql;
   readonly timers: Timers;
+  readonly notify?: (notice: ProjectionNotice) => void;
 }
 
 /**
  * Takes all slots over some arrivals, in one transaction. When that fails, each by itself: a slot with
- * an event that cannot be applied keeps everything before it and stops there, the others go on.
+ * an event that cannot be applied keeps everything before it and parks the event's tenant, or stops there if it
+ * cannot tell tenants apart or the event cannot be decoded. The others go on.
  * Throws CheckpointMoved or SqlUnavailable; then nothing is known but what the database says.
  */
 export const applyArrivals = async (

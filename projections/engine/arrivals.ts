@@ -198,6 +198,15 @@ export type ProjectionNotice =
   | { readonly kind: 'started'; readonly projectors: readonly string[] }
   | { readonly kind: 'promoted'; readonly name: string; readonly version: number }
   | { readonly kind: 'stopped'; readonly name: string; readonly reason: string }
+  /** A read model leaves the events of a tenant from now on. `parked_again`: it was tried again, in vain. */
+  | {
+      readonly kind: 'parked' | 'parked_again';
+      readonly name: string;
+      readonly tenant_id: string;
+      readonly reason: string;
+    }
+  /** The rows of a tenant were made anew, and its events are applied again. */
+  | { readonly kind: 'unparked'; readonly name: string; readonly tenant_id: string }
   /** A newer release serves the read models: this process stands aside. */
   | { readonly kind: 'aside'; readonly reason: string }
   /** The lease holder made no progress for `stillMs`; its session was ended. */

@@ -140,7 +140,7 @@ export const beginningOf = (slots: readonly Slot[]): bigint | null =>
     .reduce((low, at) => (low === null || at === null ? null : at < low ? at : low));
 
 /** Brings slots up to a position of the log. Throws at the first event that cannot be applied. */
-const catchUp = async (
+export const catchUp = async (
   deps: BuildDeps,
   slots: readonly RunningSlot[],
   { within, onBatch, ...options }: CatchUpOptions,
@@ -246,14 +246,14 @@ export interface Swapped {
   readonly after: Generation;
 }
 
-const servingOf = async (sql: SqlTx, { name }: Projector): Promise<Generation> => {
+export const servingOf = async (sql: SqlTx, { name }: Projector): Promise<Generation> => {
   const serving = (await generations(sql, name)).find(({ serves }) => serves);
   if (serving === undefined) throw new Error(`nothing serves ${name}`);
   return serving;
 };
 
 /** Goes on to the checkpoint that serves; a checkpoint of another log is no target. */
-const catchUpToServing = async (
+export const catchUpToServing = async (
   deps: BuildDeps,
   slot: RunningSlot,
   options: { readonly batchMax: number; readonly signal?: AbortSignal | undefined; readonly within?: SqlTx },

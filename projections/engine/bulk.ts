@@ -47,6 +47,11 @@ export const bulk = <const C extends Columns>(columns: C): Bulk<C> => {
   };
 };
 
+/** Of several rows of one key the last: one statement must not meet a row twice. */
+export const lastOf = <Row>(rows: readonly Row[], keyOf: (row: Row) => string): readonly Row[] => [
+  ...new Map(rows.map((row) => [keyOf(row), row])).values(),
+];
+
 /** JSON as a text parameter for a jsonb column, without what jsonb refuses. */
 export const jsonText = (value: unknown): string => JSON.stringify(value).replaceAll('\\u0000', '\uFFFD');
 

@@ -43,7 +43,7 @@ const NOT_OF_THE_FILTER = new Set(['limit', 'offset', 'cursor', 'bom', 'now']);
 const sumOf = (text: string): string => sha256(text).slice(0, 16);
 
 /** The rows that are asked for, as text: the same for every page of a walk. */
-const filterOf = (asked: object): string =>
+export const filterOf = (asked: object): string =>
   sumOf(
     JSON.stringify(
       Object.entries(asked)
@@ -98,6 +98,19 @@ const KEY = 'list_key_';
 /** The columns of the order, for `select`: cursors are made of them. */
 export const keyColumns = ({ order }: Pick<Listed, 'order'>): string =>
   order.map(({ by }, at) => `${by} as ${KEY}${String(at)}`).join(', ');
+
+/** The names of those columns. */
+export const keyNames = ({ order }: Pick<Listed, 'order'>): readonly string[] =>
+  order.map((_, at) => `${KEY}${String(at)}`);
+
+/** The condition of rows by the columns of an order that tells them apart; their values are arrays of texts. */
+export const withKeys = ({ order }: Pick<Listed, 'order'>, first: number): string => {
+  const columns = order.map((_, at) => `k${String(at)}`);
+  const given = order.map((_, at) => `$${String(first + at)}::text[]`);
+  const values = order.map(({ as }, at) => `${columns[at] ?? ''}::${as}`);
+  const found = `select ${values.join(', ')} from unnest(${given.join(', ')}) as keys(${columns.join(', ')})`;
+  return `(${order.map(({ by }) => by).join(', ')}) in (${found})`;
+};
 
 /** A row that has nothing but the key of a list that no table holds. */
 export const keyRow = (key: string): SqlRow => ({ [`${KEY}0`]: key });

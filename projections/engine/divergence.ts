@@ -1,6 +1,7 @@
 import { eventAt, identityOf } from '../../domain/eventLog/eventLog.ts';
 import { sourceOf } from '../../domain/eventLog/movedTexts.ts';
 import { furthestOf, isSame, isThere, type Witness } from '../../domain/kernel/witness.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { KnownLog } from '../../domain/ports/log.ts';
 import { type Generation, generations, hasRegistry } from './registry.ts';
 import type { Sql, SqlTx, Timers } from './ports.ts';
@@ -39,11 +40,14 @@ export const unlessDiverged =
   };
 
 /** The first event that lies after a position; undefined at the end of the log. */
-const firstAfter = async (log: KnownLog, after: bigint | undefined): Promise<bigint | undefined> => {
+export const firstEventAfter = async (
+  log: KnownLog,
+  after: bigint | undefined,
+): Promise<RecordedEvent | undefined> => {
   const done = new AbortController();
   try {
     for await (const item of log.subscribe({ after, signal: done.signal })) {
-      if (item.kind === 'event') return item.event.position;
+      if (item.kind === 'event') return item.event;
       if (item.kind === 'caught_up') return undefined;
     }
   } finally {
@@ -74,7 +78,7 @@ const flawOf = async (
     return `the log does not have the event that the read models know as ${placeOf(witness)}`;
   if (witness?.position === position) return undefined;
   // Nothing was delivered between the two: whatever stands there now was never read.
-  const next = await firstAfter(log, witness?.position);
+  const next = (await firstEventAfter(log, witness?.position))?.position;
   return next !== undefined && next <= position
     ? `the log has an event at position ${String(next)} that was not there when the read models passed it`
     : undefined;

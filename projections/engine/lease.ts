@@ -6,7 +6,7 @@ import {
   dropRetired,
   generations,
   hasRegistry,
-  keepsWitnesses,
+  hasAllColumns,
   lockRegistry,
   type NewerModel,
   prepareReadModels,
@@ -17,6 +17,7 @@ import {
 } from './registry.ts';
 import { messageOf } from './arrivals.ts';
 import type { RunningSlot } from './apply.ts';
+import { parkedIn } from './parking.ts';
 import { type Divergence, divergenceOf, ReadModelsDiverged, requireSameLog } from './divergence.ts';
 import { type Subscriber, subscriber, type SubscriberDeps } from './subscribe.ts';
 
@@ -124,14 +125,15 @@ const leaseQueue = (deps: TunedDeps): LeaseQueue => {
 const loadSlots = async (deps: TunedDeps, afresh: boolean): Promise<readonly RunningSlot[]> => {
   const { sql, projectors } = deps;
   await prepareReadModels(sql, projectors);
-  if (!(await keepsWitnesses(sql))) await sql.transaction(lockRegistry);
+  if (!(await hasAllColumns(sql))) await sql.transaction(lockRegistry);
   const { newer, followed } = versionPlanOf(await generations(sql), deps);
   if (newer.length > 0) throw new CheckpointMoved(reasonOf(newer));
-  const slots: RunningSlot[] = [...followed];
+  const slots: RunningSlot[] = [];
+  for (const slot of followed) slots.push({ ...slot, parked: await parkedIn(sql, slot.generation) });
   await dropRetired(sql);
   for (const slot of slots) {
     const { generation } = slot;
-    if (generation.state !== 'stopped' || !afresh) continue;
+    if (generation.state !== 'stopped' || generation.isPaused || !afresh) continue;
     await resume(sql, generation);
     slot.generation = { ...generation, state: 'live', reason: null };
   }
@@ -140,13 +142,16 @@ const loadSlots = async (deps: TunedDeps, afresh: boolean): Promise<readonly Run
 
 const keysOf = (slots: readonly Slot[]): string =>
   slots
-    .map(({ generation: { name, generation } }) => `${name}:${String(generation)}`)
+    .map(({ generation: { name, generation, parks, isPaused } }) =>
+      [name, String(generation), String(parks), String(isPaused)].join(':'),
+    )
     .sort()
     .join();
 
 /**
- * Resolves when the slots are out of date: a build has replaced a generation that this process follows, or a
- * newer release has begun to serve. Never resolves after `signal`.
+ * Resolves when the slots are out of date: a build has replaced a generation that this process follows, somebody
+ * has paused one or ended the parking of a tenant, or a newer release has begun to serve. Never resolves after
+ * `signal`.
  */
 const outdated = async (
   deps: TunedDeps,
@@ -154,12 +159,11 @@ const outdated = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { timers, tuning } = deps;
-  const own = keysOf(slots);
   for (;;) {
     await timers.sleep(tuning.lookMs, signal);
     if (signal.aborted) return new Promise(() => undefined);
     const now = await versionPlanNow(deps).catch(() => undefined);
-    if (now !== undefined && (now.newer.length > 0 || keysOf(now.followed) !== own)) return;
+    if (now !== undefined && (now.newer.length > 0 || keysOf(now.followed) !== keysOf(slots))) return;
   }
 };
 

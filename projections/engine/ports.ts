@@ -35,6 +35,12 @@ export type SqlValue = string | number | bigint | boolean | null | readonly SqlV
 /** int8 and numeric arrive as bigint and text; timestamps are stored as text by convention. */
 export type SqlRow = Readonly<Record<string, unknown>>;
 
+/**
+ * Begins a statement that is composed of what somebody asks. There are more of them than a connection can keep
+ * prepared: kept are those that are always the same.
+ */
+export const COMPOSED = '/* composed */ ';
+
 /** A Postgres session's worth of SQL. */
 export interface SqlTx {
   /** One statement, with `$1` parameters. */

@@ -1,16 +1,21 @@
 import { onlyRow, wholeOf } from './table.ts';
-import type { SqlRow, SqlTx, SqlValue } from './ports.ts';
+import { COMPOSED, type SqlRow, type SqlTx, type SqlValue } from './ports.ts';
 import {
   behindKey,
   cursorBehind,
+  filterOf,
   keyColumns,
+  keyNames,
   NEWEST_FIRST,
   orderBy,
   placeOf,
   type Listed,
   type Place,
+  withKeys,
 } from './cursor.ts';
+import { EXPORTED_ROWS, keptKeys, WALK_MAX } from './keptKeys.ts';
 import {
+  type Condition,
   type Filter,
   filterIn,
   filtersOf,
@@ -129,7 +134,39 @@ const tenantOf = (asked: object): string | undefined => {
 /** Sets where texts come from. */
 interface Asking {
   readonly sql: SqlTx;
+  readonly lately: ReturnType<typeof foundLately>;
   readonly texts: TextsOf | undefined;
+}
+
+/** A page of a walk finds what the one before it found; after this time it looks again, ms. */
+const FOUND_FOR_MS = 60_000;
+const WALKS_MAX = 20;
+
+/** What searches found lately, by what was asked: the pages of a walk need not open the same texts again. */
+const foundLately = () => {
+  const found = new Map<string, { readonly condition: Condition; readonly atMs: number }>();
+  return async (asked: Page, search: () => Promise<Condition>): Promise<Condition> => {
+    const walk = filterOf(asked);
+    const known = asked.cursor === undefined ? undefined : found.get(walk);
+    if (known !== undefined && performance.now() - known.atMs < FOUND_FOR_MS) return known.condition;
+    const condition = await search();
+    found.delete(walk);
+    found.set(walk, { condition, atMs: performance.now() });
+    const [oldest] = found.keys();
+    if (found.size > WALKS_MAX && oldest !== undefined) found.delete(oldest);
+    return condition;
+  };
+};
+
+/** Rows that are read by their keys. */
+interface Wanted {
+  readonly list: Listed;
+  /** The part of its order that tells rows apart. */
+  readonly order: Listed['order'];
+  readonly columns: string;
+  readonly chosen: string;
+  readonly filter: readonly SqlValue[];
+  readonly limit: number;
 }
 
 interface Question {
@@ -144,15 +181,22 @@ const filteredRows = ({ chosen: all, sorts, counted }: Paged, { asked, values: g
   return { chosen, values: [...given, ...values], count, isPartial: false };
 };
 
-const chosenRows = async ({ sql, texts }: Asking, paged: Paged, question: Question): Promise<Chosen> => {
+const chosenRows = async (
+  { sql, texts, lately }: Asking,
+  paged: Paged,
+  question: Question,
+): Promise<Chosen> => {
   const filtered = filteredRows(paged, question);
   const { order = NEWEST_FIRST, searched } = paged;
   const { asked } = question;
-  if (asked.q === undefined || searched === undefined) return filtered;
-  const found = await searchIn(sql, searched, {
-    search: { q: asked.q, tenant_id: tenantOf(asked), texts },
-    list: { ...filtered, order: orderBy({ order }) },
-  });
+  const { q } = asked;
+  if (q === undefined || searched === undefined) return filtered;
+  const found = await lately(asked, () =>
+    searchIn(sql, searched, {
+      search: { q, tenant_id: tenantOf(asked), texts },
+      list: { ...filtered, order: orderBy({ order }) },
+    }),
+  );
   const chosen = `${filtered.chosen} ${found.where}`;
   const values = [...filtered.values, ...found.values];
   return { chosen, values, count: counting(chosen), isPartial: found.isPartial };
@@ -175,28 +219,83 @@ export const askableOf = ({ sorts, searched }: Pick<Paged, 'sorts' | 'searched'>
   searches: searched?.written === undefined ? 'columns' : 'written',
 });
 
+/** The first rows of these keys that are in the list still, in the order of the keys. */
+const rowsOf = async (
+  sql: SqlTx,
+  rest: readonly SqlRow[],
+  { list, order, columns, chosen, filter, limit }: Wanted,
+): Promise<readonly SqlRow[]> => {
+  const apart = keyNames(list).slice(list.order.length - order.length);
+  const nameOf = (row: SqlRow): string => JSON.stringify(apart.map((one) => String(row[one])));
+  const found: SqlRow[] = [];
+  for (let at = 0; at < rest.length && found.length < limit; at += limit) {
+    const next = rest.slice(at, at + limit);
+    const rows = await sql.query(
+      `${COMPOSED}select ${columns}, ${keyColumns(list)} ${chosen} and ${withKeys({ order }, filter.length + 1)}`,
+      [...filter, ...apart.map((one) => next.map((row) => String(row[one])))],
+    );
+    const byName = new Map(rows.map((row) => [nameOf(row), row]));
+    for (const key of next) {
+      const row = byName.get(nameOf(key));
+      if (row !== undefined) found.push({ ...row, ...key });
+    }
+  }
+  return found.slice(0, limit);
+};
+
+/** Rows of an export behind a place, by their keys; undefined: there are too many to keep. */
+const exporting = (sql: SqlTx, of: Pick<Wanted, 'columns' | 'order'>) => {
+  const keys = keptKeys();
+  return async (
+    list: Listed,
+    { chosen, values: filter }: Chosen,
+    { asked, place, limit }: { readonly asked: Page; readonly place: Place; readonly limit: number },
+  ): Promise<readonly SqlRow[] | undefined> => {
+    const rest = await keys.behind(list, { asked, place }, () => {
+      const given = [...filter, ...place.key];
+      return sql.query(
+        `${COMPOSED}select ${keyColumns(list)} ${chosen} and ${behindKey(list, filter.length + 1)}
+         order by ${orderBy(list)} limit $${String(given.length + 1)}`,
+        [...given, WALK_MAX + 1],
+      );
+    });
+    return rest && rowsOf(sql, rest, { ...of, list, chosen, filter, limit });
+  };
+};
+
 /** A page of rows, by default newest first. */
 export const paging = <Asked extends Page, Row>(paged: Paged, values: Values<[Asked]>, read: Read<Row>) => {
   const { name, columns = '*', order = NEWEST_FIRST, sorts } = paged;
-  const pageOf =
-    (sql: SqlTx, texts?: TextsOf) =>
-    async (asked: Asked): Promise<RowPage<Row>> => {
+  const pageOf = (sql: SqlTx, texts?: TextsOf) => {
+    const lately = foundLately();
+    const exported = exporting(sql, { columns, order });
+    return async (asked: Asked): Promise<RowPage<Row>> => {
       const list = { name, order: [...orderOf(sorts, asked.sort), ...order] };
-      const rows = await chosenRows({ sql, texts }, paged, { asked, values: values(asked) });
+      const isComposed = [asked.sort, asked.filter, asked.q].some((one) => one !== undefined);
+      const start = isComposed ? COMPOSED : '';
+      const rows = await chosenRows({ sql, texts, lately }, paged, { asked, values: values(asked) });
       const { chosen, values: filter, count, isPartial } = rows;
-      const find: Steps['find'] = async ({ limit, place }) => {
+      const behindIn: Steps['find'] = async ({ limit, place }) => {
         const given = [...filter, ...(place?.key ?? [])];
         const behind = place === undefined ? '' : `and ${behindKey(list, filter.length + 1)}`;
         const [most, skipped] = [given.length + 1, given.length + 2].map((at) => `$${String(at)}`);
         const found = await sql.query(
-          `select ${columns}, ${keyColumns(list)} ${chosen} ${behind}
+          `${start}select ${columns}, ${keyColumns(list)} ${chosen} ${behind}
            order by ${orderBy(list)} limit ${most ?? ''} offset ${skipped ?? ''}`,
           [...given, limit, place === undefined ? asked.offset : 0],
         );
         if (place !== undefined) return { rows: found, total: place.total };
-        return { rows: found, total: wholeOf(onlyRow(await sql.query(count, filter)), 'total') };
+        return { rows: found, total: wholeOf(onlyRow(await sql.query(`${start}${count}`, filter)), 'total') };
+      };
+      const find: Steps['find'] = async ({ limit, place }) => {
+        const isExport = place !== undefined && asked.sort !== undefined && limit > EXPORTED_ROWS;
+        const kept = isExport ? await exported(list, rows, { asked, place, limit }) : undefined;
+        return isExport && kept !== undefined
+          ? { rows: kept, total: place.total }
+          : behindIn({ limit, place });
       };
       return { ...(await walked(list, asked, { find, read })), ...(isPartial && { isPartial }) };
     };
+  };
   return Object.assign(pageOf, askableOf(paged));
 };

@@ -32,6 +32,10 @@ export interface Generation {
   readonly logId: string | null;
   /** The last event that was delivered up to `position`. */
   readonly witness: LastDelivered;
+  /** How often the tenants that it has parked have changed. */
+  readonly parks: bigint;
+  /** It is to stay where it is until it is told to go on. */
+  readonly isPaused: boolean;
 }
 
 /** Another process, or a rebuild, has moved the checkpoint: this process has to read the registry again. */
@@ -40,7 +44,7 @@ export class CheckpointMoved extends Error {
 }
 
 /** The database's clock, as times are kept. */
-const NOW = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+export const NOW = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const REGISTRY = `
   create schema if not exists projections;
@@ -60,13 +64,30 @@ const REGISTRY = `
     log_id text,
     witness text,
     updated_at text not null,
+    parks int8 not null default 0,
+    paused_at text,
+    tenant_id text,
     primary key (name, generation)
-  ) with (fillfactor = 50)`;
+  ) with (fillfactor = 50);
+  create table if not exists projections.parked (
+    name text not null,
+    generation int4 not null,
+    tenant_id text not null,
+    position int8 not null,
+    event_id text not null,
+    reason text not null,
+    waiting_since text,
+    parked_at text not null,
+    retrying boolean not null,
+    primary key (name, generation, tenant_id)
+  )`;
 
 /** Columns that the registry of an older release lacks. */
-const WITNESSES = `
+const ADDED = `
   alter table projections.registry
-    add column if not exists log_id text, add column if not exists witness text`;
+    add column if not exists log_id text, add column if not exists witness text,
+    add column if not exists parks int8 not null default 0, add column if not exists paused_at text,
+    add column if not exists tenant_id text`;
 
 const generationOf = (row: SqlRow): Generation => ({
   name: textOf(row, 'name'),
@@ -80,7 +101,12 @@ const generationOf = (row: SqlRow): Generation => ({
   // Missing where an older release made the registry, until this one has prepared it.
   logId: textOrNull({ log_id: null, ...row }, 'log_id'),
   witness: witnessAt(bigintOrNull(row, 'position'), textOrNull({ witness: null, ...row }, 'witness')),
+  parks: bigintOrNull({ parks: 0n, ...row }, 'parks') ?? 0n,
+  isPaused: textOrNull({ paused_at: null, ...row }, 'paused_at') !== null,
 });
+
+/** Rows of one tenant that are made anew beside the read model: nobody else follows them. */
+const isOfOneTenant = (row: SqlRow): boolean => textOrNull({ tenant_id: null, ...row }, 'tenant_id') !== null;
 
 const PREPARE_LOCK = 0x70726570n;
 
@@ -93,7 +119,7 @@ export const lockRegistry = async (tx: SqlTx): Promise<void> => {
   // A session remembers which names it did not find; opening a catalog tells it what others have made.
   await tx.query('select count(*) as schemas from pg_catalog.pg_namespace');
   await tx.script(REGISTRY);
-  if (!(await keepsWitnesses(tx))) await tx.script(WITNESSES);
+  if (!(await hasAllColumns(tx))) await tx.script(ADDED);
 };
 
 /** False before any process has prepared the read models. */
@@ -102,11 +128,11 @@ export const hasRegistry = async (sql: SqlTx): Promise<boolean> => {
   return row !== undefined && flagOf(row, 'there');
 };
 
-/** False before a release that keeps witnesses has prepared the read models. */
-export const keepsWitnesses = async (sql: SqlTx): Promise<boolean> => {
+/** False before a release that parks tenants has prepared the read models. */
+export const hasAllColumns = async (sql: SqlTx): Promise<boolean> => {
   const rows = await sql.query(
     `select 1 as there from pg_catalog.pg_attribute
-     where attrelid = to_regclass('projections.registry') and attname = 'witness' and not attisdropped`,
+     where attrelid = to_regclass('projections.registry') and attname = 'tenant_id' and not attisdropped`,
   );
   return rows.length > 0;
 };
@@ -117,6 +143,19 @@ export const generations = async (sql: SqlTx, name?: string): Promise<readonly G
     `select * from projections.registry
      where state <> 'retired' and ($1::text is null or name = $1) order by name, generation`,
     [name ?? null],
+  );
+  return rows.filter((row) => !isOfOneTenant(row)).map(generationOf);
+};
+
+/** Sets of tables for the rows of one tenant, unfinished. */
+export const tenantGenerations = async (
+  sql: SqlTx,
+  name: string,
+  tenant: string,
+): Promise<readonly Generation[]> => {
+  const rows = await sql.query(
+    `select * from projections.registry where state = 'rebuilding' and name = $1 and tenant_id = $2`,
+    [name, tenant],
   );
   return rows.map(generationOf);
 };
@@ -165,6 +204,8 @@ export const createGeneration = async (
     reason: null,
     logId: null,
     witness: null,
+    parks: 0n,
+    isPaused: false,
   };
 };
 
@@ -181,10 +222,11 @@ const MOVE = `
   update projections.registry r
   set position = u.to_position, events_applied = r.events_applied + u.applied, updated_at = ${NOW},
     log_id = coalesce(u.log_id, r.log_id), witness = u.witness
-  from unnest($1::text[], $2::int4[], $3::int8[], $4::int8[], $5::int8[], $6::text[], $7::text[])
-    as u(name, generation, from_position, to_position, applied, log_id, witness)
+  from unnest($1::text[], $2::int4[], $3::int8[], $4::int8[], $5::int8[], $6::text[], $7::text[],
+      $8::int8[])
+    as u(name, generation, from_position, to_position, applied, log_id, witness, parks)
   where r.name = u.name and r.generation = u.generation and r.position is not distinct from u.from_position
-    and r.state in ('live', 'building', 'rebuilding')
+    and r.state in ('live', 'building', 'rebuilding') and r.parks = u.parks
   returning r.name`;
 
 /**
@@ -200,6 +242,7 @@ export const moveCheckpoints = async (tx: SqlTx, moves: readonly CheckpointMove[
     moves.map(({ applied }) => applied),
     moves.map(({ generation }) => generation.logId),
     moves.map(({ to, witness }) => textOfWitness(to, witness)),
+    moves.map(({ generation }) => generation.parks),
   ]);
   if (moved.length !== moves.length) {
     throw new CheckpointMoved(`moved ${String(moved.length)} of ${String(moves.length)} checkpoints`);
@@ -224,9 +267,13 @@ export const markStopped = async (sql: SqlTx, { name, generation }: Generation, 
 };
 
 /** Lets a stopped generation try again from where it stopped. */
-export const resume = async (sql: SqlTx, { name, generation, serves }: Generation): Promise<void> => {
+export const resume = async (
+  sql: SqlTx,
+  { name, generation, serves }: Pick<Generation, 'name' | 'generation' | 'serves'>,
+): Promise<void> => {
   await sql.query(
-    `update projections.registry set state = $3, reason = null, failed_position = null, failed_event_id = null
+    `update projections.registry set state = $3, reason = null, failed_position = null, failed_event_id = null,
+       paused_at = null
      where name = $1 and generation = $2 and state = 'stopped'`,
     [name, generation, serves ? 'live' : 'building'],
   );
@@ -240,19 +287,30 @@ export const retire = async (sql: SqlTx, where: string, values: readonly SqlValu
 
 /**
  * Makes `next` the generation that serves. Retires the one that did, and unfinished builds of its version or an
- * older one. Call it in a transaction.
+ * older one. A read model that is paused stays so. Call it in a transaction that holds `lockRegistry`.
  */
 export const promote = async (tx: SqlTx, projector: Projector, next: Generation): Promise<void> => {
+  const [before] = await tx.query('select paused_at from projections.registry where name = $1 and serves', [
+    next.name,
+  ]);
+  const pausedAt = before === undefined ? null : textOrNull(before, 'paused_at');
   await retire(
     tx,
     `name = $1 and generation <> $2 and (serves or (state in ('building', 'stopped') and version <= $3))`,
     [next.name, next.generation, next.version],
   );
   await tx.query(
-    `update projections.registry set state = 'live', serves = true, updated_at = ${NOW}
+    `update projections.registry set state = case when $3::text is null then 'live' else 'stopped' end,
+       reason = case when $3::text is null then null else 'paused' end, paused_at = $3, serves = true,
+       updated_at = ${NOW}
      where name = $1 and generation = $2`,
-    [next.name, next.generation],
+    [next.name, next.generation, pausedAt],
   );
+  // The new rows have the events of those who were parked in the old ones.
+  await tx.query('delete from projections.parked where name = $1 and generation <> $2', [
+    next.name,
+    next.generation,
+  ]);
   await pointViews(tx, projector, next.schema);
 };
 
@@ -301,7 +359,10 @@ export const dropRetired = async (sql: Sql): Promise<void> => {
   for (const row of rows) await dropOne(sql, textOf(row, 'schema_name'));
 };
 
-/** Half-built generations of newer versions whose checkpoints have been still for this long. */
+/**
+ * Generations whose checkpoints have been still for an hour: half-built ones of newer versions, and the rows of one
+ * tenant whose rebuild was interrupted and not begun again.
+ */
 export const leftBehind = async (
   sql: SqlTx,
   name: string,
@@ -309,7 +370,9 @@ export const leftBehind = async (
 ): Promise<readonly Generation[]> => {
   const rows = await sql.query(
     `select * from projections.registry
-     where name = $1 and version > $2 and not serves and state in ('building', 'stopped')
+     where name = $1 and not serves
+       and (version > $2 and state in ('building', 'stopped')
+         or state = 'rebuilding' and (to_jsonb(registry) ->> 'tenant_id') is not null)
        and updated_at < to_char(now() at time zone 'utc' - interval '1 hour', 'YYYY-MM-DD"T"HH24:MI:SS')`,
     [name, version],
   );

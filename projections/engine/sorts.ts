@@ -1,5 +1,5 @@
 import type { Listed } from './cursor.ts';
-import type { SqlTx, SqlValue } from './ports.ts';
+import { COMPOSED, type SqlTx, type SqlValue } from './ports.ts';
 import { type Columns, parsed, textOf, flagOf, onlyRow } from './table.ts';
 
 /** The SQL by which a list is sorted, and its type. Rows without a value come last in both directions. */
@@ -7,6 +7,8 @@ interface Sorted {
   readonly by: string;
   readonly as: 'int8' | 'numeric' | 'text';
   readonly isNullable?: boolean;
+  /** SQL of the text that a filter compares, where rows are sorted by what it says. */
+  readonly equals?: string;
   /** The order is that of the member, the values are others: no filter takes them. */
   readonly isOrderOnly?: boolean;
 }
@@ -50,9 +52,10 @@ export const orderOf = (sorts: Sorts, sort: string | undefined): Listed['order']
 /** Members by which a list is filtered, and whether they are whole numbers or texts. */
 export const filtersOf = (sorts: Sorts): Readonly<Record<string, 'int8' | 'text'>> =>
   Object.fromEntries(
-    Object.entries(sorts).flatMap(([name, { as, isOrderOnly }]) =>
-      as === 'numeric' || isOrderOnly === true ? [] : [[name, as] as const],
-    ),
+    Object.entries(sorts).flatMap(([name, { as, equals, isOrderOnly }]) => {
+      const compared = equals === undefined ? as : 'text';
+      return compared === 'numeric' || isOrderOnly === true ? [] : [[name, compared] as const];
+    }),
   );
 
 /** Values that members of the items have, by their names. */
@@ -69,7 +72,12 @@ export const filterIn = (
     return sorted === undefined ? [] : [{ ...sorted, value }];
   });
   return {
-    where: asked.map(({ by, as }, at) => `and ${by} = $${String(first + at)}::${as}`).join(' '),
+    where: asked
+      .map(({ by, as, equals }, at) => {
+        const [compared, type] = equals === undefined ? [by, as] : [equals, 'text'];
+        return `and ${compared} = $${String(first + at)}::${type}`;
+      })
+      .join(' '),
     values: asked.map(({ as, value }) => (as === 'int8' ? BigInt(value) : value)),
   };
 };
@@ -92,7 +100,7 @@ export const patternOf = (search: string): string => `%${search.replace(/[\\%_]/
 const IS_TOKEN = "like 'quire:text:%'";
 
 /** A condition of rows, with the values of its parameters, from `$first` on. */
-interface Condition {
+export interface Condition {
   readonly where: string;
   readonly values: readonly SqlValue[];
   /** There were more rows than those whose written text was searched. */
@@ -110,7 +118,7 @@ const tokensAmong = async (sql: SqlTx, written: readonly string[], { chosen, val
   const most = `$${String(values.length + 1)}::int8`;
   const row = onlyRow(
     await sql.query(
-      `with newest as materialized (
+      `${COMPOSED}with newest as materialized (
          select array[${written.join(', ')}] as texts ${chosen} order by ${order} limit ${most} + 1
        )
        select coalesce((select string_agg(distinct text, ' ') from newest, unnest(texts) as text

@@ -240,7 +240,7 @@ export interface ProjectorStatus {
   readonly version: number;
   readonly position: bigint | null;
   /** `stopped` also where a new version could not be built; the rows of the last one serve meanwhile. */
-  readonly state: 'live' | 'catching_up' | 'stopped' | 'building';
+  readonly state: 'live' | 'catching_up' | 'stopped' | 'paused' | 'building';
   /** Why it stopped: the event's type, ID, position and stream, and the error. */
   readonly reason: string | null;
   /** Events that have arrived and are not applied yet; left out when this process does not know. */
@@ -261,7 +261,8 @@ interface SubscriberState {
   readonly stoppedAt: ReadonlyMap<string, Delivered>;
 }
 
-const stateOf = ({ state }: Generation, caughtUp: boolean): ProjectorStatus['state'] => {
+const stateOf = ({ state, isPaused }: Generation, caughtUp: boolean): ProjectorStatus['state'] => {
+  if (isPaused) return 'paused';
   if (state === 'stopped') return 'stopped';
   if (state === 'building') return 'building';
   return caughtUp ? 'live' : 'catching_up';

@@ -78,6 +78,12 @@ export interface Table<C extends Columns = Columns> extends ReadTable {
   readonly indexes?: readonly string[];
   /** Percent of a page that inserts fill: free room lets a row that changes often stay in its page. */
   readonly fillfactor?: number;
+  /**
+   * Which rows are a tenant's, as a condition with the tenant `$1` and `{schema}`; `shared`: none, all tenants read
+   * them. Left out: those with its `tenant_id`. A table without that column has to say it, or its read model cannot
+   * tell tenants apart.
+   */
+  readonly rowsOf?: string;
 }
 
 /** Describes a table. */
@@ -349,6 +355,8 @@ export interface Projector {
   readonly eventTypes: readonly DomainEvent['type'][];
   readonly tables: readonly Table[];
   readonly apply: (tx: SqlTx, batch: ProjectorBatch) => Promise<void>;
+  /** Whose rows an event moves, where it is not the tenant that the event is recorded for; null: those of all. */
+  readonly ownerOf?: (event: ProjectedEvent) => string | null | undefined;
 }
 
 /** The schema of the views that queries read: they point at the tables of the live generation. */

@@ -8,6 +8,8 @@ import {
   withBuildLock,
 } from './building.ts';
 import { type Sql, type SqlTx, SqlUnavailable } from './ports.ts';
+import { RebuildBusy } from './rebuild.ts';
+import { retryParked } from './refold.ts';
 import {
   abandon,
   CheckpointMoved,
@@ -108,7 +110,7 @@ const build = async (deps: UpgradeDeps, options: UpgradeOptions): Promise<Upgrad
   return upgraded;
 };
 
-/** Drops newer versions that an upgrade began before it was taken back: their tables only take room. */
+/** Drops what was begun and nobody goes on with, as `leftBehind` says: its tables only take room. */
 const dropLeftBehind = async (sql: Sql, followed: readonly Slot[]): Promise<void> => {
   let left = 0;
   for (const { projector } of followed) {
@@ -137,9 +139,9 @@ export const upgradeDue = async (deps: UpgradeDeps, options: UpgradeOptions): Pr
   return (await withBuildLock(sql, () => build(deps, options))) ?? NOTHING;
 };
 
-/** Ended from outside, or overtaken by another process. */
+/** Ended from outside, overtaken by another process, or to be tried when that one is done. */
 const isExpected = (error: unknown, signal: AbortSignal): boolean =>
-  signal.aborted || error instanceof CheckpointMoved;
+  signal.aborted || error instanceof CheckpointMoved || error instanceof RebuildBusy;
 
 /** Builds whatever is due, whether this process projects or not, until `signal` aborts. */
 export const upgrading = (deps: TunedDeps) => {
@@ -153,6 +155,7 @@ export const upgrading = (deps: TunedDeps) => {
     for (const { projector } of promoted)
       notify?.({ kind: 'promoted', name: projector.name, version: projector.version });
     for (const { slot, reason } of stopped) notify?.({ kind: 'stopped', name: slot.projector.name, reason });
+    await retryParked(deps, signal);
   };
 
   return async (signal: AbortSignal): Promise<void> => {

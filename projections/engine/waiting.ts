@@ -1,6 +1,7 @@
 import { bigintOrNull, type Projector, READ_SCHEMA, textOf, wholeOf } from './table.ts';
 import { createGeneration, hasRegistry, lockRegistry, pointViews, retire } from './registry.ts';
-import type { Sql, SqlTx, Timers } from './ports.ts';
+import { canPark } from './parking.ts';
+import type { Sql, SqlRow, SqlTx, Timers } from './ports.ts';
 import type { RunningSlot } from './apply.ts';
 
 const POLL_MS = 20;
@@ -40,29 +41,54 @@ const reachedBy = (checkpoints: readonly Checkpoint[] | undefined, position: big
   return stuck ? 'never' : 'not_yet';
 };
 
+/** The checkpoint of a read model as one tenant has it that is parked there: it will not be reached. */
+const parkedBefore = (position: bigint): Checkpoint => ({ position: position - 1n, state: 'parked' });
+
 interface RegistryCheckpoint extends Checkpoint {
   readonly name: string;
   readonly version: number;
 }
 
+const CHECKPOINTS = `
+  select name, version, position, state, null::int8 as parked_at from projections.registry
+  where serves and name = any($1::text[])`;
+
+/** $2: a tenant. */
+const CHECKPOINTS_OF = `
+  select r.name, r.version, r.position, r.state, p.position as parked_at
+  from projections.registry r left join projections.parked p
+    on p.name = r.name and p.generation = r.generation and p.tenant_id = $2
+  where r.serves and r.name = any($1::text[])`;
+
+const registryRows = async (
+  sql: SqlTx,
+  names: readonly string[],
+  tenant: string | undefined,
+): Promise<readonly SqlRow[]> => {
+  if (tenant === undefined) return (await hasRegistry(sql)) ? sql.query(CHECKPOINTS, [names]) : [];
+  if (await canPark(sql)) return sql.query(CHECKPOINTS_OF, [names, tenant]);
+  // A registry of an older release parks nobody.
+  return registryRows(sql, names, undefined);
+};
+
 /** undefined while some read model has no tables yet. */
 const registryCheckpoints = async (
   sql: SqlTx,
-  names: readonly string[],
+  { projectors: names = [], tenant }: Pick<WaitOptions, 'projectors' | 'tenant'>,
 ): Promise<readonly RegistryCheckpoint[] | undefined> => {
   if (names.length === 0) return [];
-  if (!(await hasRegistry(sql))) return undefined;
-  const rows = await sql.query(
-    'select name, version, position, state from projections.registry where serves and name = any($1::text[])',
-    [names],
-  );
+  const rows = await registryRows(sql, names, tenant);
   if (rows.length < names.length) return undefined;
-  return rows.map((row) => ({
-    name: textOf(row, 'name'),
-    version: wholeOf(row, 'version'),
-    position: bigintOrNull(row, 'position'),
-    state: textOf(row, 'state'),
-  }));
+  return rows.map((row) => {
+    const parkedAt = bigintOrNull(row, 'parked_at');
+    return {
+      name: textOf(row, 'name'),
+      version: wholeOf(row, 'version'),
+      position: bigintOrNull(row, 'position'),
+      state: textOf(row, 'state'),
+      ...(parkedAt !== null && parkedBefore(parkedAt)),
+    };
+  });
 };
 
 /** Checkpoints of read models that the lease holder does not follow: an older version moves only by being upgraded. */
@@ -90,6 +116,8 @@ export interface WaitOptions {
   readonly timeoutMs: number;
   /** Names of read models; all by default. */
   readonly projectors?: readonly string[];
+  /** Whose rows are wanted: false at once where a read model has parked this tenant before the position. */
+  readonly tenant?: string | undefined;
 }
 
 /** Waits for checkpoints: by notification while this process projects, else by asking the registry. */
@@ -98,14 +126,22 @@ export const checkpointWaits = ({ sql, timers, projectors: known, slots, ...deps
   const names = known.map(({ name }) => name);
   let waiting = 0;
 
-  const checkpoints = async (wanted: readonly string[]): Promise<readonly Checkpoint[] | undefined> => {
+  const checkpoints = async ({
+    projectors: wanted = names,
+    tenant,
+  }: Pick<WaitOptions, 'projectors' | 'tenant'>): Promise<readonly Checkpoint[] | undefined> => {
     const running = slots();
-    if (running === undefined) return registryCheckpoints(sql, wanted);
+    if (running === undefined) return registryCheckpoints(sql, { projectors: wanted, tenant });
     const own = running.filter(({ projector }) => wanted.includes(projector.name));
     const rest = wanted.filter((name) => !own.some(({ projector }) => projector.name === name));
-    const others = unfollowed(await registryCheckpoints(sql, rest), known);
+    const others = unfollowed(await registryCheckpoints(sql, { projectors: rest, tenant }), known);
     if (others === undefined) return undefined;
-    return [...own.map(({ generation: { position, state } }) => ({ position, state })), ...others];
+    const parkedAt = ({ parked }: RunningSlot) => (tenant === undefined ? undefined : parked?.get(tenant));
+    const reached = own.map((slot): Checkpoint => {
+      const at = parkedAt(slot);
+      return at === undefined ? slot.generation : parkedBefore(at);
+    });
+    return [...reached, ...others];
   };
 
   const pause = async (leftMs: number): Promise<void> => {
@@ -115,10 +151,10 @@ export const checkpointWaits = ({ sql, timers, projectors: known, slots, ...deps
     woken.abort();
   };
 
-  const wait = async (position: bigint, { timeoutMs, projectors = names }: WaitOptions): Promise<boolean> => {
+  const wait = async (position: bigint, { timeoutMs, ...wanted }: WaitOptions): Promise<boolean> => {
     const deadline = timers.nowMs() + timeoutMs;
     for (;;) {
-      const reached = reachedBy(await checkpoints(projectors), position);
+      const reached = reachedBy(await checkpoints(wanted), position);
       if (reached !== 'not_yet') return reached === 'yes';
       const leftMs = deadline - timers.nowMs();
       if (leftMs <= 0) return false;

@@ -1,9 +1,12 @@
 import type { Audits } from '../commands/audits.ts';
 import type { Queries } from '../queries/queries.ts';
+import { CannotSeal, type SealLog } from '../commands/sealing.ts';
 import { z } from 'zod';
+import { isKnownType } from '../../domain/catalogue.ts';
 import { plan } from '../../domain/account/messages.ts';
 import {
   creditsOut,
+  fromBoundary,
   instantOut,
   pageFacts,
   pageOf,
@@ -19,6 +22,7 @@ import {
 import { routesOver } from '../server/routes.ts';
 import { invalid, problem } from '../server/problems.ts';
 import {
+  actorsIn,
   balanceAt,
   eventLine,
   logEvents,
@@ -31,9 +35,11 @@ import {
 
 /** What these routes need. */
 export interface AuditsDeps {
-  readonly queries: Pick<Queries, 'balanceOfTenant'>;
+  readonly queries: Pick<Queries, 'apiKeyNames' | 'balanceOfTenant'>;
   /** The log itself, for auditors. */
   readonly log: LogToRead;
+  /** Throws CannotSeal. */
+  readonly sealLog: SealLog;
   readonly audits: Audits;
 }
 
@@ -169,26 +175,38 @@ const auditList = pageOf(
 
 const auditParams = z.object({ audit_id: plainText(1, 128) });
 
-const sealList = z
+const sealItem = z
   .strictObject({
-    items: z.array(
-      z
-        .strictObject({
-          revision: placeOut,
-          position: placeOut,
-          events: z.int(),
-          made_at: instantOut,
-          log_digest: text,
-          continues: z.boolean(),
-          object_key: text.nullable(),
-          retained_until: instantOut.nullable(),
-          state: z.enum(['holds', 'differs', 'not_checked']),
-          audit_id: text.nullable(),
-        })
-        .meta({ id: 'SealItem' }),
-    ),
+    revision: placeOut,
+    position: placeOut,
+    events: z.int(),
+    made_at: instantOut,
+    log_digest: text,
+    continues: z.boolean(),
+    object_key: text.nullable(),
+    retained_until: instantOut.nullable(),
+    state: z.enum(['holds', 'differs', 'not_checked']),
+    audit_id: text.nullable(),
   })
-  .meta({ id: 'SealList' });
+  .meta({ id: 'SealItem' });
+
+const sealList = z.strictObject({ items: z.array(sealItem) }).meta({ id: 'SealList' });
+
+const sealRequest = z
+  .strictObject({
+    retain_days: z
+      .int()
+      .min(1)
+      .max(36_500)
+      .nullable()
+      .default(null)
+      .meta({
+        description:
+          'Days for which the seal is also locked in the object store, where nobody can change it; null: it is in ' +
+          'the log alone.',
+      }),
+  })
+  .meta({ id: 'SealRequest' });
 
 export const cancelAudit = post(
   '/v1/admin/audits/{audit_id}/cancel',
@@ -275,18 +293,19 @@ export const listAudits = get(
   },
 );
 
-/** Lines whose texts are looked up together. */
+/** Lines that are made together. */
 const LINES_AT_ONCE = 50;
 
-/** Events as lines; `isWithTexts`: each with what its tokens stand for. */
+/** Events as lines; `isWithTexts`: each with what its tokens stand for, and the name of the key that acted. */
 async function* lines(
-  log: LogToRead,
+  { log, queries }: Pick<AuditsDeps, 'log' | 'queries'>,
   { isWithTexts, ...asked }: EventsAsked & { readonly isWithTexts: boolean },
 ): AsyncGenerator<string> {
   const page: EventLine[] = [];
   const told = async (): Promise<string> => {
-    const texts = isWithTexts ? await textsIn(log, page.splice(0)) : page.splice(0);
-    return texts.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const made = page.splice(0);
+    const shown = isWithTexts ? await actorsIn({ log, ...queries }, await textsIn(log, made)) : made;
+    return shown.map((line) => `${JSON.stringify(line)}\n`).join('');
   };
   for await (const event of logEvents(log, asked)) {
     page.push(eventLine(event));
@@ -306,7 +325,10 @@ export const listEvents = get(
       '`tenant_id` (this searches the whole log), or neither for all events. To continue, send the last `revision` ' +
       '(of a stream) or `position` as `after`. Lines are sent as fast as you read them. Text that people wrote ' +
       'appears as a token, because the token was hashed. With `texts=true` a line also has `texts`: the text of each ' +
-      'token, or null if it was erased. If the texts of an event were moved into the vault (`texts_moved`), its ' +
+      'token, or null if it was erased, and `actor_name`, the name of the key that acted (null: it has none). ' +
+      '`type`, `actor`, `from`, `to` and `q` choose among the events; `q` is text that the event or a text beside it ' +
+      'has. ' +
+      'If the texts of an event were moved into the vault (`texts_moved`), its ' +
       '`data` and `metadata` have tokens that were not hashed, and `covered` is null: the audit verifies the event.',
     access: 'admin',
     bucket: 'heavy',
@@ -314,6 +336,17 @@ export const listEvents = get(
       stream: plainText(1, 400).optional(),
       tenant_id: tenantIdText.optional(),
       after: placeIn.optional(),
+      type: plainText(1, 100)
+        .refine(isKnownType, { error: 'There is no such type: GET /v1/admin/events shows those there are.' })
+        .optional()
+        .meta({ description: 'Type of event, as `CreditsGranted`.' }),
+      actor: plainText(1, 200).optional().meta({ description: 'ID of the key that acted, or `system`.' }),
+      from: fromBoundary.optional().meta({ description: 'Recorded then or later.' }),
+      to: toBoundary.optional().meta({ description: 'Recorded until then, inclusive.' }),
+      q: plainText(1, 200).optional().meta({
+        description:
+          'Text that the stream, the type, a value of the content, who acted or a text beside it has, in any case.',
+      }),
       direction: z.enum(['forwards', 'backwards']).default('forwards'),
       limit: wholeNumberText(1, 1_000_000).default(1_000),
       texts: booleanText
@@ -326,9 +359,11 @@ export const listEvents = get(
   },
   async ({ query, signal }, deps) => {
     const { texts: isWithTexts, ...asked } = query;
-    const { tenant_id } = asked;
+    const { tenant_id, from, to } = asked;
+    if (from !== undefined && to !== undefined && to < from)
+      throw invalid({ loc: ['query', 'to'], msg: 'Lies before from.', type: 'value_error' });
     if (tenant_id !== undefined) await checkKnown(deps, tenant_id, { isEmpty: true });
-    return { contentType: 'application/x-ndjson', body: lines(deps.log, { ...asked, isWithTexts, signal }) };
+    return { contentType: 'application/x-ndjson', body: lines(deps, { ...asked, isWithTexts, signal }) };
   },
 );
 
@@ -342,6 +377,32 @@ export const listSeals = get(
     reply: { status: 200, schema: sealList },
   },
   async (_request, { log, audits }) => ({ items: await sealsOf(log, await audits.lastReported()) }),
+);
+
+export const sealEventLog = post(
+  '/v1/admin/seals',
+  {
+    summary: 'Seal the log as it is now',
+    description:
+      'Does the same as `quire seal`: the seal covers every event before it, so that a cut or rewritten log is seen ' +
+      'by later audits. Each request makes a seal. The time it takes grows with the events since the last one.',
+    access: 'admin',
+    bucket: 'heavy',
+    body: sealRequest,
+    reply: { status: 201, schema: sealItem },
+    problems: ['log_not_sealed'],
+  },
+  async ({ body, caller: { key_id, role }, signal }, { log, audits, sealLog }) => {
+    const wish = { retainDays: body.retain_days, actor: { key_id, role }, signal };
+    const sealed = await sealLog(wish).catch((error: unknown) => {
+      throw error instanceof CannotSeal ? problem('log_not_sealed', error.message) : error;
+    });
+    const made = (await sealsOf(log, await audits.lastReported())).find(
+      ({ position, made_at }) => position === sealed?.seal.position && made_at === sealed.seal.made_at,
+    );
+    if (made === undefined) throw problem('log_not_sealed', 'The log is empty: there is nothing to seal.');
+    return made;
+  },
 );
 
 export const startAudit = post(

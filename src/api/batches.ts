@@ -3,10 +3,12 @@ import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import {
   BATCH_DOCUMENTS_MAX,
+  BATCH_PARTS_MAX,
   type BatchState,
   batchStatus,
   operationIdOfDocument,
 } from '../../domain/batch.ts';
+import { completionWindow } from '../../domain/account/messages.ts';
 import { documentIdIn, fileUriOf } from '../../domain/document.ts';
 import type { BatchRequest, BatchCommands } from '../commands/batches.ts';
 import { jsonPieces, type JsonPieces } from '../commands/storedResult.ts';
@@ -17,10 +19,13 @@ import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
   operationAsItStands,
+  parsedAnswer,
   problemAnswer,
   type StandingOperation,
   type OperationsDeps,
 } from './operations.ts';
+import type { ResultRow, ResultRows } from '../exports/resultTables.ts';
+import { FILE_TYPES, FILE_WORDS, fileQuery, resultFile, resultRow, wantedFile } from './resultFiles.ts';
 import {
   creditsOut,
   fromBoundary,
@@ -102,6 +107,7 @@ const progressOf = async (
 const bodyOf = async (deps: BatchesDeps, state: Known): Promise<BatchBody> => {
   const { accepted, started_at, ended } = state;
   const { batch_id, kind: operation, tenant_id, project_id, task_id, accepted_at, expires_at } = accepted;
+  const { split } = accepted;
   return {
     batch_id,
     operation,
@@ -111,6 +117,8 @@ const bodyOf = async (deps: BatchesDeps, state: Known): Promise<BatchBody> => {
     status: batchStatus(state),
     ...(await progressOf(deps, state)),
     tags: accepted.tags ?? {},
+    completion_window: accepted.completion_window ?? null,
+    split_operation_id: split?.operation_id ?? null,
     accepted_at,
     started_at,
     finished_at: ended?.ended_at ?? null,
@@ -164,7 +172,10 @@ const cancelBatchOf = async (
 /** A line of the results. */
 interface ResultLine extends Pick<StandingOperation, 'status' | 'result' | 'error' | 'cost'> {
   readonly index: number;
-  readonly file_uri: string;
+  /** null: it is a part of a stack. */
+  readonly file_uri: string | null;
+  /** Of a part of a stack: those of the stack that it has. */
+  readonly pages?: string | undefined;
   readonly document_id: string;
   /** null: it never was one. */
   readonly operation_id: string | null;
@@ -184,9 +195,10 @@ const outcomeWithout = async (
 };
 
 const lineOf = async (deps: BatchesDeps, batch: Known, index: number): Promise<ResultLine> => {
-  const { document_ids, ...names } = batch.accepted;
+  const { document_ids, split, ...names } = batch.accepted;
   const document_id = document_ids[index] ?? '';
-  const place = { index, file_uri: fileUriOf(document_id), document_id };
+  const part = split && { pages: split.pages[index] };
+  const place = { index, file_uri: part ? null : fileUriOf(document_id), ...part, document_id };
   const operation_id = operationIdOfDocument({ ...names, index });
   const state = await deps.operations.streams.stateOf(operation_id);
   if (state.accepted === null) {
@@ -215,15 +227,35 @@ async function* linesFrom(deps: BatchesDeps, batch: Known, from: number): JsonPi
   }
 }
 
-/** What became of each document, line by line, in the order of the request. */
-const batchResults = async (
+/** A batch whose documents stand as this process left them. */
+const settledBatch = async (
   deps: BatchesDeps,
   request: Pick<AnyRequest, 'answer' | 'caller'>,
-  { batchId, from }: { readonly batchId: string; readonly from: number },
-): Promise<JsonPieces> => {
+  batchId: string,
+): Promise<Known> => {
   const batch = await findBatch(deps, request, batchId);
   await settleReads(deps.reads, request, batch.accepted.tenant_id);
-  return linesFrom(deps, batch, from);
+  return batch;
+};
+
+/**
+ * The results as rows of tables. A document that had no result when they were gone through first has none later on:
+ * its columns are not there.
+ */
+const rowsFrom = (deps: BatchesDeps, batch: Known, from: number): ResultRows => {
+  const without = new Map<number, ResultRow>();
+  const rowOf = async (index: number): Promise<ResultRow> => {
+    const known = without.get(index);
+    if (known !== undefined) return known;
+    const line = await lineOf(deps, batch, index);
+    const row = resultRow(line, await parsedAnswer(line.result), { index });
+    if (row.result === null) without.set(index, row);
+    return row;
+  };
+  return async function* (only) {
+    for (let index = from; index < batch.accepted.document_ids.length; index += 1)
+      if (only?.has(index - from) !== false) yield await rowOf(index);
+  };
 };
 
 /** Complaints of one list: enough to see what is wrong with it. */
@@ -265,6 +297,9 @@ const batchRequest = z
     file_uris: fileUris,
     ...extractionIn,
     tags: tagsIn.optional(),
+    completion_window: completionWindow.optional().meta({
+      description: 'The documents may wait so long: they cost the rate for work that may, if there is one.',
+    }),
     ...openingFields,
     llm: llmChannelIn.nullish(),
     ocr: ocrChannelIn.nullish(),
@@ -307,6 +342,10 @@ const batchBody = z
     pages_done: z.int(),
     credits_used: creditsOut,
     tags: tagsOut,
+    completion_window: completionWindow.nullable(),
+    split_operation_id: z.string().nullable().meta({
+      description: 'The split whose parts its documents are; null where each is an upload of its own.',
+    }),
     expires_at: instantOut.meta({ description: 'After this time no further document is begun.' }),
   })
   .meta({ id: 'Batch' });
@@ -321,10 +360,13 @@ const cancelledBatch = batchBody
 const batchParams = z.object({ batch_id: plainText(1, 128) });
 
 const batchResultsQuery = z.object({
-  from: wholeNumberText(0, BATCH_DOCUMENTS_MAX).default(0).meta({
+  from: wholeNumberText(0, BATCH_PARTS_MAX).default(0).meta({
     description: 'Index of the first document to return: use it to continue an answer that broke off.',
   }),
+  ...fileQuery,
 });
+
+const NDJSON = 'application/x-ndjson';
 
 const batchesQuery = z.object({
   tenant_id: tenantIdText,
@@ -408,6 +450,7 @@ export const createBatch = post(
         project_id,
         task_id,
         tags: fields.tags,
+        completion_window: fields.completion_window,
         caller: workerOf(request.caller),
         correlation_id: request.meta.correlation_id,
         idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
@@ -437,21 +480,25 @@ export const getBatchResults = get(
     summary: 'The outcome of each document of a batch',
     description:
       'NDJSON in the order of the request: `{index, file_uri, document_id, operation_id, status, result, error, ' +
-      'cost}`; the last four are those of the operation. A document that has not ended is listed with its current ' +
-      'status. Each result is kept for 24 hours after its document ended.',
+      'cost}`; the last four are those of the operation. A part of a stack has its `pages`, and no `file_uri`. A ' +
+      'document that has not ended is listed with its current status. Each result is kept for 24 hours after its ' +
+      'document ended. ' +
+      FILE_WORDS,
     access: 'any',
     params: batchParams,
     query: batchResultsQuery,
-    reply: { status: 200, contentType: 'application/x-ndjson' },
+    reply: { status: 200, contentType: NDJSON, alsoContentTypes: FILE_TYPES },
     problems: ['batch_not_found'],
   },
-  async (request, deps) => ({
-    contentType: 'application/x-ndjson',
-    body: await batchResults(deps, request, {
-      batchId: request.params.batch_id,
-      from: request.query.from,
-    }),
-  }),
+  async (request, deps) => {
+    const { batch_id } = request.params;
+    const batch = await settledBatch(deps, request, batch_id);
+    const { from } = request.query;
+    const type = wantedFile(request, [NDJSON, 'application/json']);
+    return type === undefined
+      ? { contentType: NDJSON, body: linesFrom(deps, batch, from) }
+      : resultFile(request, type, { name: batch_id, rows: rowsFrom(deps, batch, from) });
+  },
 );
 
 export const listBatches = get(

@@ -1,13 +1,15 @@
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
-import { reviewIn } from './schemas/reviewSchemas.ts';
+import { checksIn, duplicatesIn, lookupsIn, reviewIn } from './schemas/reviewSchemas.ts';
 import {
   type ChannelSettings,
   configMode,
   type ConfigVersion,
+  savedRulesOf,
   savedSettingsOf,
 } from '../../domain/savedConfig.ts';
 import { reviewPolicy } from '../../domain/review.ts';
+import { checks, lookups } from '../../domain/rules/checks.ts';
 import {
   instantOut,
   orAbsent,
@@ -29,6 +31,7 @@ import {
   requireGroundingIn,
 } from './schemas/workSchemas.ts';
 import { configHistory, type LogToRead } from '../queries/log.ts';
+import { withTexts } from '../writer/vault.ts';
 import { routesOver } from '../server/routes.ts';
 import { type DeploymentsDeps, GATE_PROBLEMS, passGate } from './deployments.ts';
 import { gateIn } from './schemas/pipelineSchemas.ts';
@@ -56,13 +59,23 @@ const channelAnswer = (settings: ChannelSettings | null) => {
 };
 
 /** `ConfigResponse`: never a key. */
-const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
+const configAnswer = ({ llm, ocr, rules, ...version }: ConfigVersion) => ({
   ...version,
   ...savedSettingsOf(version),
+  ...savedRulesOf({ rules }),
   tags: version.tags ?? {},
   llm: channelAnswer(llm),
   ocr: channelAnswer(ocr),
 });
+
+/** Versions as they are answered. Their rules lie beside the log as one text, of which the answer has a part. */
+const configAnswers = async ({ log }: Pick<ConfigsDeps, 'log'>, versions: readonly ConfigVersion[]) => {
+  const rules = await withTexts(
+    log,
+    versions.map((version) => version.rules ?? null),
+  );
+  return versions.map((version, index) => configAnswer({ ...version, rules: rules[index] ?? null }));
+};
 
 const configUpsertRequest = z
   .strictObject({
@@ -81,6 +94,9 @@ const configUpsertRequest = z
     models_for: modelsForIn.nullish(),
     require_grounding: requireGroundingIn.nullish(),
     review: reviewIn.nullish(),
+    checks: checksIn.nullish(),
+    lookups: lookupsIn.nullish(),
+    duplicates: duplicatesIn.nullish(),
     tags: defaultTagsIn.optional(),
     llm: modelChannelIn.nullish(),
     ocr: modelChannelIn.nullish(),
@@ -113,6 +129,13 @@ const configResponse = z
     models_for: z.enum(['all', 'doubtful']).nullable(),
     require_grounding: z.boolean().nullable(),
     review: reviewPolicy.nullable(),
+    checks: checks.nullable(),
+    lookups: lookups.nullable(),
+    duplicates: z
+      .strictObject({
+        values: z.array(z.string()).meta({ description: 'JSON Pointers; empty: files alone are compared.' }),
+      })
+      .nullable(),
     tags: tagsOut,
     llm: savedChannel.nullable(),
     ocr: savedChannel.nullable(),
@@ -149,7 +172,7 @@ export const getConfig = get(
   async (request, { log }) => {
     const { config_id } = request.params;
     const found = await configHistory(log, config_id);
-    const versions = (found?.versions ?? []).map(configAnswer).reverse();
+    const versions = (await configAnswers({ log }, found?.versions ?? [])).reverse();
     const [latest] = versions;
     const sight = sightOf(request);
     if (found === undefined || latest === undefined || (sight !== null && sight !== latest.tenant_id))
@@ -174,7 +197,7 @@ export const listConfigs = get(
     const { tenant_id } = query;
     const found = await deps.queries.configsOfTenant(query);
     await checkKnown(deps, tenant_id, { isEmpty: found.total === 0 });
-    return { items: found.items.map(configAnswer), ...pageFacts(query, found) };
+    return { items: await configAnswers(deps, found.items), ...pageFacts(query, found) };
   },
 );
 
@@ -197,12 +220,14 @@ export const publishConfig = post(
       '`null` removes it. A channel without `api_key` keeps its stored key as long as its `provider_model` and ' +
       '`api_base` stay the same. Keys are stored encrypted and never shown.',
     access: 'admin',
+    tenantSessions: true,
     tenant: 'body',
     body: configUpsertRequest,
     reply: { status: 200, schema: configResponse },
     problems: [
       'config_not_found',
       'artifact_not_found',
+      'table_not_found',
       'invalid_schema',
       'schema_beyond_limits',
       'unknown_model_provider',
@@ -228,9 +253,16 @@ export const publishConfig = post(
     });
     deps.reads.note(body.tenant_id, position);
     if (state.latest === null) throw new Error('a config that was published has no version');
-    return configAnswer(state.latest);
+    const [answer] = await configAnswers(deps, [state.latest]);
+    if (answer === undefined) throw new Error('a config that was published has no version');
+    return answer;
   },
 );
+
+const NO_CONFIG = 'There is no such saved config.';
+
+const tenantOfConfig = async ({ log }: ConfigsDeps, configId: string): Promise<string | undefined> =>
+  (await configHistory(log, configId))?.versions.at(-1)?.tenant_id;
 
 export const revokeConfig = remove(
   '/v1/configs/{config_id}',
@@ -238,13 +270,18 @@ export const revokeConfig = remove(
     summary: 'Revoke a saved config with all its versions',
     description: 'This is final: its keys are removed, and requests that name it get 404.',
     access: 'admin',
+    tenantSessions: true,
     params: z.object({ config_id: plainText(1, 200) }),
     reply: { status: 204 },
     problems: ['config_not_found', 'storage_error', 'busy'],
   },
-  async ({ params, meta, doneOr }, deps) => {
+  async (request, deps) => {
+    const { params, meta, doneOr } = request;
+    const sight = sightOf(request);
+    const isTheirs = sight === null || (await tenantOfConfig(deps, params.config_id)) === sight;
+    if (!isTheirs) throw problem('config_not_found', NO_CONFIG);
     const outcome = await deps.savedConfigs.revoke(params.config_id, meta);
-    const { state, position } = doneOr(outcome, { config_not_found: 'There is no such saved config.' });
+    const { state, position } = doneOr(outcome, { config_not_found: NO_CONFIG });
     if (state.latest !== null) deps.reads.note(state.latest.tenant_id, position);
     return undefined;
   },

@@ -1,8 +1,10 @@
+import { ratedOperation } from '../../domain/account/messages.ts';
 import { workFailure } from '../server/problems.ts';
 import type { countPages as count } from '../commands/countPages.ts';
 import type { eraseDocument as erasure, removeUpload as removal } from '../commands/erasing.ts';
 import type { eraseTenant as tenantErasing } from '../commands/eraseTenant.ts';
 import type { presignUpload as presign, UploadReceiver } from '../commands/uploads.ts';
+import type { openUpload as opening } from '../commands/fetchUpload.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import {
@@ -20,7 +22,7 @@ import {
   tenantNotFound,
   tenantParams,
 } from './schemas/basics.ts';
-import { type ByteRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
+import { type ByteRequest, KEPT_A_DAY, type RawBody, routesOver } from '../server/routes.ts';
 import { workerOf } from '../server/keys.ts';
 import { fileUriOf } from '../../domain/document.ts';
 import { baseName } from '../server/files.ts';
@@ -32,6 +34,7 @@ export interface DocumentsDeps {
   readonly reads: ReadYourWrites;
   readonly presign: ReturnType<typeof presign>;
   readonly receiver: UploadReceiver;
+  readonly openUpload: ReturnType<typeof opening>;
   readonly removeUpload: ReturnType<typeof removal>;
   readonly eraseDocument: ReturnType<typeof erasure>;
   readonly eraseTenant: ReturnType<typeof tenantErasing>;
@@ -93,7 +96,7 @@ const uploadQuery = z.object({
 const uploadParams = z.object({ document_id: z.string() });
 type UploadRequest = ByteRequest<z.output<typeof uploadParams>, z.output<typeof uploadQuery>>;
 
-const source = z.enum(['extract', 'to_markdown', 'upload', 'canonical', 'training']);
+const source = z.enum([...ratedOperation.options, 'upload', 'canonical', 'training']);
 
 const documentsQuery = z.object({
   tenant_id: tenantIdText,
@@ -225,7 +228,7 @@ const milliseconds = whole.nullable();
 const failure = z
   .strictObject({
     id: z.string(),
-    operation: z.enum(['extract', 'to_markdown']),
+    operation: ratedOperation,
     document_id: z.string(),
     pages: whole,
     problem_code: z.string(),
@@ -350,6 +353,28 @@ export const putUpload = put(
     const stored = await receiver.store(params.document_id, file);
     if (stored.kind === 'problem') throw workFailure(stored);
     return { contentType: 'text/plain', body: '' };
+  },
+);
+
+export const getDocumentFile = get(
+  '/v1/documents/{document_id}/file',
+  {
+    summary: 'The file of an upload, as it was sent',
+    description:
+      'Its type is `mime_type` of the document. The file of a document that came with a request is not kept: 404, as ' +
+      'for an upload that was removed or erased, and for another tenant’s. Service and admin keys read those of all ' +
+      'tenants.',
+    access: 'any',
+    params: z.object({ document_id: documentId }),
+    reply: { status: 200, contentType: 'application/octet-stream' },
+    problems: ['document_not_found', 'missing_file', 'storage_error'],
+  },
+  async ({ params, caller, answer }, deps): Promise<RawBody> => {
+    const by = { tenant_id: caller.tenant_id, allTenants: caller.role !== 'tenant' };
+    const file = await deps.openUpload(by, params.document_id);
+    if (file.kind === 'problem') throw workFailure(file);
+    answer.header('Content-Disposition', 'attachment');
+    return { contentType: 'application/octet-stream', body: file.bytes };
   },
 );
 

@@ -86,8 +86,7 @@ const setRequest = z
     }),
     task_id: scopeName().optional().meta({ description: 'As `project_id`.' }),
     from_decisions: fromDecisions.nullish().meta({
-      description:
-        'Instead of `examples`: use what people decided in reviews of uploads; `{}`: in all of them.',
+      description: 'Instead of `examples`: use what people decided in reviews; `{}`: in all of them.',
     }),
     examples: z.array(example).max(1_000).nullish().meta({
       description:
@@ -122,8 +121,8 @@ const createdSet = z
     ...wholeSet,
     left_out: z.int().meta({
       description:
-        'Number of decided documents that cannot be examples, because their files came with requests. 0 without ' +
-        '`from_decisions`.',
+        'Number of decided documents that cannot be examples, because their files are no longer kept, or because ' +
+        'there are more than 1,000. 0 without `from_decisions`.',
     }),
   })
   .meta({ id: 'CreatedEvaluationSet' });
@@ -170,8 +169,8 @@ export const createEvaluationSet = post(
     description:
       'Documents and their correct values, to measure configs and artifacts. A version is complete, not a patch; if ' +
       'nothing changes, no version is made. Documents are uploads; one that is erased or removed is taken out of ' +
-      'every set. With `from_decisions` the set has the last 1,000 documents that people have decided: uploads that ' +
-      'were extracted by their `file_uri`, as batches and `POST /v1/canonical` do.',
+      'every set. With `from_decisions` the set has the last 1,000 documents that people have decided. A file that ' +
+      'came with its request becomes an upload of the same `document_id`.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,

@@ -11,24 +11,43 @@ import { projectionsStatus } from '../operator/log.ts';
 import type { BucketsInUse } from '../server/limits.ts';
 import type { Parts } from '../parts/parts.ts';
 import type { Clock, EventFeed } from '../../domain/ports/log.ts';
+import { type ModelLag, standingStill } from '../../projections/engine/lag.ts';
 import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
 
 interface Reads {
   readonly runner: ProjectionRunner;
+  readonly lags: () => Promise<readonly ModelLag[] | undefined>;
   readonly watch: Pick<LogWatch, 'diverged' | 'logId'>;
 }
 
-/** How far the read models are, which of them have stopped and why, and whether a newer release has them. */
-const projectionFacts = async ({ runner, watch }: Reads): Promise<Readonly<Record<string, unknown>>> => {
+/**
+ * How far the read models are, which of them have stopped and why, which stand still although nothing failed, and
+ * whether a newer release has them.
+ */
+const projectionFacts = async ({
+  runner,
+  watch,
+  lags: askLags,
+}: Reads): Promise<Readonly<Record<string, unknown>>> => {
   const statuses = await runner.status();
   const diverged = watch.diverged();
   const stopped = statuses
     .filter(({ state }) => state === 'stopped')
     .map(({ name, position, reason }) => ({ name, position: position?.toString() ?? null, reason }));
+  const late = await askLags();
+  if (late === undefined) throw new Error('how late the read models are is not known now');
+  const still = standingStill(late);
+  const parked = late.reduce((sum, one) => sum + one.parked.length, 0);
   const lags = statuses.flatMap(({ lag_events }) => (lag_events === undefined ? [] : [lag_events]));
   return {
-    ...((stopped.length > 0 || diverged !== undefined) && { status: 'degraded' }),
+    ...(stopped.length + still.length + parked > 0 && { status: 'degraded' }),
+    ...(diverged !== undefined && { status: 'degraded' }),
     lag_events: lags.length === 0 ? null : Math.max(...lags),
+    lag_seconds: Math.max(0, ...late.map(({ lag_seconds }) => lag_seconds)),
+    still,
+    paused: late.filter(({ is_paused }) => is_paused).map(({ name }) => name),
+    // How many alone: this page is public.
+    parked_tenants: parked,
     stopped,
     aside: runner.aside(),
     diverged: diverged?.reason ?? null,
@@ -182,7 +201,7 @@ export const serviceStateOf = (from: StateDeps): (() => Promise<ServiceStateBody
     const { isDraining } = from.readiness;
     const [{ status, version, uptime_seconds, parts }, models, end, work, replicas] = await Promise.all([
       from.health(),
-      projectionsStatus({ sql, feed: log }, known),
+      projectionsStatus({ sql, feed: log, nowMs: () => Date.parse(from.clock.now()) }, known),
       log.end(),
       openWorkByStatus(sql)(from.clock.now()),
       from.replicas.alive(),
@@ -195,8 +214,9 @@ export const serviceStateOf = (from: StateDeps): (() => Promise<ServiceStateBody
       roles: [...roles],
       draining: isDraining(),
       log: { log_id: from.logWatch.logId(), end_position: end?.toString() ?? null },
-      read_models: models.map(({ next, ...model }) => ({
+      read_models: models.map(({ next, parked, ...model }) => ({
         ...model,
+        parked: [...parked],
         next: next === null ? null : { ...next },
       })),
       slots: { in_use: slots.inUse(), max: slots.max, tenants: [...slots.holders()] },

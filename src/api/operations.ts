@@ -1,14 +1,17 @@
+import { z } from 'zod';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDecided, type ReviewState } from '../../domain/review.ts';
 import type { KnownReview, ReviewCommands } from '../commands/reviews.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import type { OperationCommands, OperationEndpoint, QueuedOperation } from '../commands/operations.ts';
-import { inProgress } from '../commands/workProblem.ts';
+import type { HeavySlots } from '../commands/slots.ts';
+import { inProgress, noPlace } from '../commands/workProblem.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import type { OperationState } from '../../domain/operation.ts';
 import { conversionEnds } from '../commands/convert.ts';
 import { extractionEnds } from '../commands/extract.ts';
+import { sortingEnds } from '../commands/sortDocument.ts';
 import type { Cost, WorkRequest } from '../commands/work.ts';
 import { jsonPieces, type JsonPieces, parsedPieces, piecesOf } from '../commands/storedResult.ts';
 import { type RawBody, type AnyRequest, routesOver } from '../server/routes.ts';
@@ -25,14 +28,17 @@ import {
   operationsQuery,
 } from './schemas/operationSchemas.ts';
 import { checkKnown, pageFacts } from './schemas/basics.ts';
+import { FILE_TYPES, FILE_WORDS, fileQuery, wantedFile, workFile } from './resultFiles.ts';
 
 /** What these routes need. */
 export interface OperationsDeps {
   readonly queries: Pick<Queries, 'balanceOfTenant' | 'costOfOperation' | 'operationsOfTenant'>;
   readonly reads: ReadYourWrites;
   readonly operations: OperationCommands;
-  readonly reviews: Pick<ReviewCommands, 'ofOperation' | 'decided'>;
+  readonly reviews: Pick<ReviewCommands, 'ofOperation' | 'decided' | 'statusOf'>;
   readonly clock: Clock;
+  /** Room for calls that wait for the queue because no place was free for their work. */
+  readonly waiting: Pick<HeavySlots, 'take'>;
 }
 
 const { get, post } = routesOver<OperationsDeps>();
@@ -82,12 +88,20 @@ const billed = async (
   return { cost, free_pages: row.free_pages ?? 0, at: row.charged_at ?? ended_at };
 };
 
+/** What each kind of work answers once it is billed. */
+export const ENDS = {
+  extract: extractionEnds,
+  to_markdown: conversionEnds,
+  classify: sortingEnds,
+  split: sortingEnds,
+} as const;
+
 const resultOf = async (
   { operations, reviews, clock }: OperationsDeps,
   { review, ...state }: Known & { readonly review: KnownReview | undefined },
   bill: Billed,
 ): Promise<JsonPieces | null> => {
-  const ends = (state.accepted.kind === 'extract' ? extractionEnds : conversionEnds)(bill);
+  const ends = ENDS[state.accepted.kind](bill);
   const answer = review && (await reviews.decided(review, ends));
   if (answer !== undefined) return piecesOf(answer);
   const days = (Date.parse(clock.now()) - Date.parse(bill.at)) / DAY_MS;
@@ -130,8 +144,15 @@ const rejectionAnswer = ({
   return { code: 'review_rejected', status, title, detail: REJECTED[reason], reason };
 };
 
-const endedAs = ({ status, success }: Known, review: KnownReview | undefined): OperationBody['status'] => {
-  if (review !== undefined) return reviewedAs(review.state);
+/** A review that nobody decided in time says nothing of it: it is what it was before somebody had to look. */
+const endedAs = (
+  { reviews }: Pick<OperationsDeps, 'reviews'>,
+  { status, success }: Known,
+  review: KnownReview | undefined,
+): OperationBody['status'] => {
+  const reviewed = review && reviewedAs(review.state);
+  const isPast = review !== undefined && reviews.statusOf(review) === 'expired';
+  if (reviewed !== undefined && !(reviewed === 'needs_review' && isPast)) return reviewed;
   return success?.outcome === 'partial' ? 'partial' : status;
 };
 
@@ -164,7 +185,7 @@ export const operationAsItStands = async (deps: OperationsDeps, state: Known): P
     task_id,
     document_id,
     tags: accepted.tags ?? {},
-    status: unpaid ? 'running' : endedAs(state, review),
+    status: unpaid ? 'running' : endedAs(deps, state, review),
     pages: { done: reached?.pages_done ?? 0, total: pages },
     ...end,
     review_id: review?.review_id ?? null,
@@ -186,12 +207,9 @@ const standing = async (
   return operationAsItStands(deps, state);
 };
 
-/** An operation and how far it is. Its result is sent as it is stored. */
-const operationStatus = async (
-  deps: OperationsDeps,
-  request: Pick<AnyRequest, 'answer' | 'caller'>,
-  operationId: string,
-): Promise<RawBody> => json(await standing(deps, request, operationId));
+/** The answer of the synchronous call, once it is wanted as a whole. */
+export const parsedAnswer = async (result: JsonPieces | null): Promise<JsonObject | null> =>
+  result && ((await parsedPieces(result)) as JsonObject);
 
 interface Later {
   readonly work: WorkRequest;
@@ -235,27 +253,84 @@ const acceptedBody = async (
 
 /** How long a caller waits for work that a person may have to look at, and how often it is looked for, ms. */
 const SOON_MS = 60_000;
+/** For work that no place was free for: longer than most callers wait. */
+const HANDED_OVER_MS = 10 * 60_000;
 const LOOK_MS = { first: 50, most: 1_000 };
+
+/** Refusals of the queue alone: a caller who did not ask for it is told that there is no place. */
+const OF_THE_QUEUE: ReadonlySet<string> = new Set([
+  'field_encryption_not_configured',
+  'upload_quota_exceeded',
+]);
+
+/** Accepts work that its caller wanted at once. */
+const acceptInstead = (
+  deps: OperationsDeps,
+  request: AnyRequest,
+  later: Soon,
+): ReturnType<typeof acceptLater> =>
+  acceptLater(deps, request, later).catch((error: unknown) => {
+    const isOurs = later.isFull === true && error instanceof Problem && OF_THE_QUEUE.has(String(error.code));
+    throw isOurs ? workFailure(noPlace()) : error;
+  });
+
+/** A caller who left, and who cannot ask again by a key, is not billed. */
+const leftBehind = async (
+  deps: OperationsDeps,
+  { signal, idempotency_key, tenant_id, meta }: AnyRequest,
+  operation_id: string,
+): Promise<void> => {
+  if (signal.aborted && idempotency_key === null)
+    await deps.operations.cancel({ operation_id, tenant_id }, meta);
+};
+
+interface Soon extends Later {
+  /** As in `ToQueue`. */
+  readonly isFull?: true | undefined;
+}
 
 /**
  * Accepts work, and waits for its end like a synchronous call: gives the result, or the operation if a person has to
  * look at it or if it takes too long. Throws the problem that it ended with.
  */
-export const doneSoon = async (deps: OperationsDeps, request: AnyRequest, later: Later): Promise<unknown> => {
-  const accepted = await acceptLater(deps, request, later);
-  if (!isOperation(accepted)) return accepted;
-  let operation = accepted;
-  const { operation_id } = operation;
-  const until = performance.now() + SOON_MS;
+export const doneSoon = async (deps: OperationsDeps, request: AnyRequest, later: Soon): Promise<unknown> => {
+  if (later.isFull !== true) return awaited(deps, request, later);
+  const free = deps.waiting.take(request.tenant_id);
+  if (free === undefined) throw workFailure(noPlace());
+  try {
+    return await awaited(deps, request, later);
+  } finally {
+    free();
+  }
+};
+
+/** Looks at an operation until it ends, its caller leaves, or the time is over. */
+const untilEnded = async (
+  deps: OperationsDeps,
+  request: AnyRequest,
+  { begun, waitMs }: { readonly begun: OperationBody; readonly waitMs: number },
+): Promise<OperationBody> => {
+  let operation = begun;
+  const until = performance.now() + waitMs;
   for (
     let look = LOOK_MS.first;
     isOpen(operation) && performance.now() < until;
     look = Math.min(2 * look, LOOK_MS.most)
   ) {
     if (!(await rested(look, request.signal))) break;
-    const { result, ...rest } = await standing(deps, request, operation_id);
+    const { result, ...rest } = await standing(deps, request, begun.operation_id);
     operation = { ...rest, result: result && ((await parsedPieces(result)) as OperationBody['result']) };
   }
+  return operation;
+};
+
+const awaited = async (deps: OperationsDeps, request: AnyRequest, later: Soon): Promise<unknown> => {
+  const begun = await acceptInstead(deps, request, later);
+  if (!isOperation(begun)) return begun;
+  const isFull = later.isFull === true;
+  const waitMs = isFull ? HANDED_OVER_MS : SOON_MS;
+  const operation = await untilEnded(deps, request, { begun, waitMs });
+  if (isFull) await leftBehind(deps, request, begun.operation_id);
   const { error, result } = operation;
   if (error !== null) throw new Problem(error.code as ProblemCode, failureOf(error));
   if (operation.status === 'needs_review' || result === null) return operation;
@@ -314,13 +389,23 @@ export const getOperation = get(
     summary: 'The progress and the outcome of an operation',
     description:
       'Results are kept for 24 hours, or for as many days as the operator sets. Meanwhile `result` is the answer of ' +
-      'the synchronous call.',
+      'the synchronous call. ' +
+      FILE_WORDS +
+      ' The tables of a conversion with `include=tables` are a sheet each.',
     access: 'any',
     params: operationParams,
-    reply: { status: 200, schema: operationBody },
+    query: z.object(fileQuery),
+    reply: { status: 200, schema: operationBody, alsoContentTypes: FILE_TYPES },
     problems: ['operation_not_found'],
   },
-  (request, deps) => operationStatus(deps, request, request.params.operation_id),
+  async (request, deps) => {
+    const operation = await standing(deps, request, request.params.operation_id);
+    const type = wantedFile(request);
+    if (type === undefined) return json(operation);
+    const answer = await parsedAnswer(operation.result);
+    const { operation_id: name, operation: kind } = operation;
+    return workFile(request, type, { name, kind, told: operation, answer });
+  },
 );
 
 export const listOperations = get(
@@ -336,9 +421,9 @@ export const listOperations = get(
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },
-  async (request, { queries }) => {
+  async (request, { queries, clock }) => {
     const { tenant_id, operation: kind } = request.query;
-    const found = await queries.operationsOfTenant({ ...request.query, kind });
+    const found = await queries.operationsOfTenant({ ...request.query, kind, now: clock.now() });
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
     const shown = found.items.map(({ kind: operation, credits_charged: credits_used, ...item }) => ({
       ...item,

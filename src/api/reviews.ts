@@ -4,6 +4,7 @@ import {
   holderOf,
   rejectionReason,
   reviewKeptUntil,
+  type ReviewMove as DomainMove,
   type ReviewRejection,
   reviewReason,
 } from '../../domain/review.ts';
@@ -25,8 +26,7 @@ import {
   tenantIdText,
   whoOut,
 } from './schemas/basics.ts';
-import { originsOut } from './schemas/reviewSchemas.ts';
-import { citation } from './schemas/reviewSchemas.ts';
+import { checkOutcome, citation, originsOut } from './schemas/reviewSchemas.ts';
 import { page, validationErrorItem, warning } from './schemas/workSchemas.ts';
 import { reviewsOfTenant } from '../../projections/reviews.ts';
 
@@ -94,6 +94,10 @@ const reviewItem = z
       .meta({ description: 'When its document was erased; null while it is not.' }),
     pages: z.int(),
     reasons: z.array(reviewReason),
+    least_confidence: z
+      .number()
+      .nullable()
+      .meta({ description: '0 to 1, of the least sure value in doubt; null: no doubt is about confidence.' }),
     decided_at: instantOut.nullable().meta({ description: 'When it was decided or rejected.' }),
     decided_by: z.string().nullable().meta({ description: 'ID of the key that decided or rejected it.' }),
     counts: counted.nullable(),
@@ -139,6 +143,17 @@ const rejectionOut = z
   })
   .meta({ id: 'ReviewRejection' });
 
+const move = z
+  .strictObject({
+    kind: z.enum(['decided', 'rejected', 'reopened']),
+    generation: z.int(),
+    at: instantOut,
+    by: whoOut,
+    counts: counted.nullable().meta({ description: 'null: it is no decision.' }),
+    reason: reasonOfRejection.nullable().meta({ description: 'null: it is no rejection.' }),
+  })
+  .meta({ id: 'ReviewMove' });
+
 const reviewBody = z
   .strictObject({
     ...facts,
@@ -169,15 +184,22 @@ const reviewBody = z
     result: z.record(z.string(), z.unknown()).nullable().meta({
       description: 'The last decision, or else the result as read; null once it is no longer kept.',
     }),
-    citations: z
-      .array(citation)
-      .meta({ description: 'Where the values that were read are in the document.' }),
+    citations: z.array(citation).meta({
+      description:
+        'Where the values of `result` are in the document; a value that a person gave has `by: "person"`.',
+    }),
     warnings: z.array(warning),
+    checks: z.array(checkOutcome).meta({
+      description: 'What came of the rules of the config, for the result that was read.',
+    }),
     validation_errors: z.array(validationErrorItem),
     decision: decisionOut
       .nullable()
       .meta({ description: 'The last decision; in an open or rejected review, the earlier one.' }),
     rejection: rejectionOut.nullable().meta({ description: 'null: it is not rejected.' }),
+    history: z
+      .array(move)
+      .meta({ description: 'What people did to it, the first one first; of more than 50 the last.' }),
   })
   .meta({ id: 'Review' });
 type ReviewBody = z.input<typeof reviewBody>;
@@ -243,6 +265,22 @@ const rejectionOf = ({ state: { rejection } }: KnownReview): ReviewBody['rejecti
   return { generation, reason, note, rejected_by, rejected_at };
 };
 
+/** A member of the history; earlier releases did not keep who opened a review again. */
+const moveOf = ({ type, data }: DomainMove): ReviewBody['history'][number] => {
+  const { generation } = data;
+  const none = { generation, counts: null, reason: null };
+  switch (type) {
+    case 'ReviewDecided': {
+      const { read, confirmed, corrected, decided_at: at, decided_by: by } = data;
+      return { ...none, kind: 'decided', at, by, counts: { read, confirmed, corrected } };
+    }
+    case 'ReviewRejected':
+      return { ...none, kind: 'rejected', at: data.rejected_at, by: data.rejected_by, reason: data.reason };
+    case 'ReviewReopened':
+      return { ...none, kind: 'reopened', at: data.reopened_at, by: data.reopened_by ?? null };
+  }
+};
+
 /** Members of a review whose document is no longer kept. */
 const nothingOf = ({ needed }: KnownReview) => ({
   document: null,
@@ -252,6 +290,7 @@ const nothingOf = ({ needed }: KnownReview) => ({
   reasons: needed.reasons.map((code) => ({ code, path: '' })),
   citations: [],
   warnings: [],
+  checks: [],
   validation_errors: [],
 });
 
@@ -279,6 +318,7 @@ const reviewAnswer = async (
     expires_at: reviewKeptUntil(state, opened_at),
     lease: leaseOf(known, clock.now()),
     rejection: rejectionOf(known),
+    history: state.history.map(moveOf),
   } as const;
   if (shown === undefined) return { ...facts, ...nothingOf(known) };
   const text = JSON.stringify({ ...facts, decision: decisionFacts(known) });
@@ -316,6 +356,7 @@ export const listReviews = get(
     const shown = found.items.map(
       ({ kept_until, held_by, lease_until, read, confirmed, corrected, rejection, ...item }) => ({
         ...item,
+        least_confidence: item.least_confidence === null ? null : item.least_confidence / 10_000,
         reasons: item.reasons.split(' ') as z.input<typeof reviewItem>['reasons'],
         status: item.status as z.input<typeof reviewStatus>,
         expires_at: kept_until,
@@ -469,11 +510,12 @@ export const reopenReview = post(
     summary: 'Doubt a decision or a rejection: the review is open again',
     description:
       'The operation is `needs_review` again, and the decision is the result to look at. An open review does not ' +
-      'change, and `expires_at` stays the same.',
+      'change, and `expires_at` stays the same. The decision about a split whose parts are a batch by it stays: 409 ' +
+      '`review_decided`.',
     access: 'any',
     params: reviewParams,
     reply: { status: 200, schema: reviewBody },
-    problems: MOVES,
+    problems: [...MOVES, 'review_decided'],
   },
   async (request, deps) => {
     const known = await findReview(deps, request, request.params.review_id);

@@ -30,6 +30,7 @@ import { cancelOperation, getOperation, listOperations, type OperationsDeps } fr
 import { canonical, type CanonicalDeps } from './canonical.ts';
 import {
   countPages,
+  getDocumentFile,
   listDocuments,
   getOutcomes,
   presignUpload,
@@ -59,7 +60,7 @@ import {
 } from './money/billingConfig.ts';
 import { changeBudget, createBudget, listBudgets, removeBudget, type BudgetsDeps } from './money/budgets.ts';
 import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './money/billingDetails.ts';
-import { getTopUp, setTopUp, type TopUpDeps } from './money/topUp.ts';
+import { getTopUp, setTopUp, tellTopUp, type TopUpDeps } from './money/topUp.ts';
 import { getReceipt, type ReceiptsDeps } from './money/receipts.ts';
 import { getStatement, listStatements, type StatementsDeps } from './money/statements.ts';
 import {
@@ -90,6 +91,7 @@ import {
   removeWebhook,
   resendWebhookDelivery,
   rotateWebhookSecret,
+  testWebhook,
   type WebhooksDeps,
 } from './webhooks.ts';
 import {
@@ -111,13 +113,15 @@ import {
   type RateLimitsDeps,
 } from './rateLimits.ts';
 import { getRetention, setRetention, type RetentionDeps } from './retention.ts';
-import { extract, ocrToMarkdown, toMarkdown, type WorkDeps } from './work.ts';
+import { classify, split, type SortingDeps } from './sorting.ts';
+import { extract, ocrToMarkdown, toMarkdown } from './work.ts';
 import {
   getAdminCreditPrices,
   getCreditPrices,
   getFxRate,
   publishCreditPrices,
   correctFxRates,
+  importFxRates,
   publishFxRates,
   type PricesDeps,
 } from './money/prices.ts';
@@ -140,13 +144,9 @@ import {
 } from './money/reports.ts';
 import { getDeferredRevenue, getJournal, type JournalDeps } from './money/journal.ts';
 import { listTenants, setPlan, type TenantsDeps, transferCredits } from './tenants.ts';
-import {
-  comparePayments,
-  getTaxReport,
-  listOpenPayments,
-  listPayments,
-  type PaymentsDeps,
-} from './money/payments.ts';
+import { comparePayments, getTaxReport, listPayments, type PaymentsDeps } from './money/payments.ts';
+import { pauseReadModel, type ReadModelDeps, resumeReadModel, retryReadModel } from './readModels.ts';
+import { listOpenPayments, type OpenPaymentsDeps, releaseOpenPayment } from './money/openPayments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
   cancelAudit,
@@ -155,6 +155,7 @@ import {
   listAudits,
   listEvents,
   listSeals,
+  sealEventLog,
   startAudit,
   type AuditsDeps,
 } from './audits.ts';
@@ -175,6 +176,8 @@ import {
   removeEvaluationSet,
   type EvaluationSetsDeps,
 } from './evaluationSets.ts';
+import { getRun, listRuns, type RunsDeps } from './runs.ts';
+import { getTable, listTables, publishTable, removeTable, type TablesDeps } from './masterTables.ts';
 import { getConfig, listConfigs, publishConfig, revokeConfig, type ConfigsDeps } from './configs.ts';
 import {
   createSession,
@@ -198,6 +201,7 @@ export type ApiDeps = AccountsDeps &
   BudgetsDeps &
   CanonicalDeps &
   ConfigsDeps &
+  TablesDeps &
   CreditsDeps &
   ReversalsDeps &
   TopUpDeps &
@@ -209,24 +213,28 @@ export type ApiDeps = AccountsDeps &
   ModelCostsDeps &
   OperationsDeps &
   PaymentsDeps &
+  OpenPaymentsDeps &
   PricesDeps &
   RateLimitsDeps &
   RetentionDeps &
   ReceiptsDeps &
   ReportsDeps &
   ReviewsDeps &
+  RunsDeps &
   ServiceDeps &
+  ReadModelDeps &
   SessionsDeps &
   StatementsDeps &
   TenantsDeps &
   TrainingDeps &
   WebhooksDeps &
-  WorkDeps;
+  SortingDeps;
 
 /** Every route of the interface, by its part of it. */
 const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = {
   Documents: {
     canonical,
+    classify,
     countPages,
     extract,
     getConfig,
@@ -234,9 +242,15 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     ocrToMarkdown,
     publishConfig,
     revokeConfig,
+    getTable,
+    listTables,
+    publishTable,
+    removeTable,
+    split,
     toMarkdown,
   },
   Uploads: {
+    getDocumentFile,
     listDocuments,
     getOutcomes,
     presignUpload,
@@ -251,8 +265,10 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getBatch,
     getBatchResults,
     getOperation,
+    getRun,
     listBatches,
     listOperations,
+    listRuns,
   },
   Reviews: {
     decideReview,
@@ -273,6 +289,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     removeWebhook,
     resendWebhookDelivery,
     rotateWebhookSecret,
+    testWebhook,
   },
   Billing: {
     addCredits,
@@ -303,6 +320,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     reverseRefund,
     setBillingRate,
     setTopUp,
+    tellTopUp,
   },
   Pipelines: {
     activateDeployment,
@@ -353,12 +371,16 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getRateLimits,
     getRetention,
     getServiceState,
+    pauseReadModel,
+    resumeReadModel,
+    retryReadModel,
     listApiKeys,
     listProviderPricing,
     listTenantLedger,
     listTenants,
     publishCreditPrices,
     correctFxRates,
+    importFxRates,
     publishFxRates,
     revokeApiKey,
     rotateApiKey,
@@ -385,6 +407,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getUsageStats,
     listClosedMonths,
     listLlmCosts,
+    releaseOpenPayment,
     listOpenPayments,
     listPayments,
     logLlmCost,
@@ -396,6 +419,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getBalanceAt,
     listAudits,
     listEvents,
+    sealEventLog,
     listSeals,
     startAudit,
   },

@@ -1,11 +1,7 @@
 import type { Clock } from '../../domain/ports/log.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
-import {
-  ALL_TENANT_EVENTS,
-  OPERATOR_EVENT_TYPES,
-  WEBHOOK_EVENT_TYPES,
-} from '../../domain/webhookMessages.ts';
+import { ALL_TENANT_EVENTS, ASKED_EVENT_TYPES, OPERATOR_EVENT_TYPES } from '../../domain/webhookMessages.ts';
 import { attemptError, lowBalanceLevels, type Webhook, type WebhookSettings } from '../../domain/webhook.ts';
 import {
   instantOut,
@@ -38,7 +34,7 @@ export interface WebhooksDeps {
 
 const { get, post, put, remove } = routesOver<WebhooksDeps>();
 
-const eventType = z.enum([ALL_TENANT_EVENTS, ...WEBHOOK_EVENT_TYPES]);
+const eventType = z.enum([ALL_TENANT_EVENTS, ...ASKED_EVENT_TYPES]);
 
 /** No line breaks and no other control characters: a parser of URLs passes over some of them in silence. */
 const SHOWN = /^[ -~\u00a0-\u2027\u202a-\uffff]*$/;
@@ -58,7 +54,7 @@ const settings = {
   events: z
     .array(eventType)
     .min(1)
-    .max(WEBHOOK_EVENT_TYPES.length + 1)
+    .max(ASKED_EVENT_TYPES.length + 1)
     .meta({
       description:
         'Events to send. `*` is everything about the tenant, including types that later releases add.',
@@ -190,7 +186,10 @@ type Caller = Pick<AnyRequest, 'caller'>;
 const WEBHOOK_ID = /^wh_[A-Za-z0-9-]{1,64}$/;
 
 /** Why a command on a webhook is refused. */
-const WEBHOOK_REJECTIONS = { webhook_not_found: 'There is no such webhook.' } as const;
+const WEBHOOK_REJECTIONS = {
+  webhook_not_found: 'There is no such webhook.',
+  webhook_disabled: neverRejected,
+} as const;
 
 /** A webhook of the caller's tenant, from the log. 404 for another tenant's: it does not say that there is one. */
 const findWebhook = async (
@@ -472,5 +471,31 @@ export const rotateWebhookSecret = post(
     deps.reads.note(webhook.tenant_id, position);
     const { webhook_id, old_secret } = webhookOrFail(state);
     return { webhook_id, secret: made.secret, old_secret_until: old_secret?.until ?? meta.now };
+  },
+);
+
+export const testWebhook = post(
+  '/v1/webhooks/{webhook_id}/test',
+  {
+    summary: 'Send a test message to a webhook',
+    description:
+      'The message `webhook.test` is sent to this webhook alone, signed as all others are, and listed with its ' +
+      'deliveries. It waits for no other message, and is tried again like them.',
+    access: 'any',
+    params: webhookParams,
+    reply: { status: 202, schema: deliveryBody },
+    problems: ['webhook_not_found', 'webhook_disabled', 'delivery_not_found', 'busy'],
+  },
+  async (request, deps) => {
+    const { params, meta, doneOr } = request;
+    const { webhook_id, tenant_id } = await findWebhook(deps, request, params.webhook_id);
+    const { delivery_id, outcome } = await deps.webhooks.test({ webhook_id, tenant_id }, meta);
+    const webhook_disabled = 'The webhook is disabled, so nothing is sent to it. Enable it, then test it.';
+    const { position } = doneOr(outcome, { ...WEBHOOK_REJECTIONS, webhook_disabled });
+    deps.reads.note(tenant_id, position);
+    await settleReads(deps.reads, request, tenant_id);
+    const row = await deps.queries.deliveryOfWebhook(webhook_id, delivery_id, meta.now);
+    if (row === undefined) throw deliveryNotFound();
+    return shownDelivery(row);
   },
 );

@@ -58,7 +58,8 @@ export const runConversion = async (
   if (request.respondAsync) return (await acceptLater(deps, request, later)) as unknown as ConversionAnswer;
   const answer = await deps.convert(asked);
   if (answer.kind === 'problem') throw workFailure(answer);
-  if (answer.kind === 'to_queue') return (await doneSoon(deps, request, later)) as ConversionAnswer;
+  if (answer.kind === 'to_queue')
+    return (await doneSoon(deps, request, { ...later, isFull: answer.isFull })) as ConversionAnswer;
   if (answer.kind === 'handed_over') throw new Error('nobody was there to take the work');
   // The work is billed by now: its shape is held by specs, never by a refusal here.
   return answer.body as unknown as ConversionAnswer;
@@ -82,7 +83,8 @@ export const runExtraction = async (
   const answer = await deps.extract(fields, work);
   if (answer.kind === 'problem') throw workFailure(answer);
   // Where a person has to look at it, the answer is an operation.
-  if (answer.kind === 'to_queue') return (await doneSoon(deps, request, later)) as ExtractionAnswer;
+  if (answer.kind === 'to_queue')
+    return (await doneSoon(deps, request, { ...later, isFull: answer.isFull })) as ExtractionAnswer;
   if (answer.kind === 'handed_over') throw new Error('nobody was there to take the work');
   // The work is billed by now: its shape is held by specs, never by a refusal here.
   return answer.body as unknown as ExtractionAnswer;
@@ -177,7 +179,7 @@ const fromSource = async <T extends object>(
 };
 
 /** Does work on the document of a form: its file, or what lies at its `source_url`. */
-const onFormFile = <T extends object>(
+export const onFormFile = <T extends object>(
   deps: WorkDeps,
   request: AnyRequest & { readonly body: { readonly source_url?: string | undefined } },
   work: (file: ReceivedFile) => Promise<T>,
@@ -219,7 +221,7 @@ export const onJsonFile = async <T extends object>(
 const NO_FILE: ReceivedFile = { path: '', sha256: '', bytes: 0, file_name: null };
 
 /** What every work on a document may end with. */
-const WORK_PROBLEMS = [
+export const WORK_PROBLEMS = [
   'unsupported_file_type',
   'unreadable_file',
   'wrong_password',
@@ -252,7 +254,7 @@ export const FETCH_PROBLEMS = [
 ] as const satisfies readonly ProblemCode[];
 
 /** The problems of an extraction's fields, before a file is opened. */
-const FIELD_PROBLEMS = [
+export const FIELD_PROBLEMS = [
   'missing_schema',
   'invalid_schema',
   'schema_beyond_limits',

@@ -1,3 +1,10 @@
+import {
+  type WorkCompletedType,
+  type WorkFailedType,
+  workOfUsage,
+  type WorkRequestedType,
+} from '../../domain/workEvents.ts';
+import { isRated } from '../../domain/account/messages.ts';
 import { ratedMode } from '../../domain/rating.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import { type AuditedEvent, type AuditedEventOf, byType, recordedAt } from './auditedEvent.ts';
@@ -9,9 +16,9 @@ import { compactSet } from './streams.ts';
 type Accepted = AuditedEventOf<'OperationAccepted'>['data'];
 type Succeeded = AuditedEventOf<'OperationSucceeded'>['data'];
 type Burned = AuditedEventOf<'CreditsBurned'>;
-type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
-type Completed = AuditedEventOf<'ExtractionCompleted' | 'ConversionCompleted'>;
-type Failed = AuditedEventOf<'ExtractionFailed' | 'ConversionFailed'>;
+type Requested = AuditedEventOf<WorkRequestedType>;
+type Completed = AuditedEventOf<WorkCompletedType>;
+type Failed = AuditedEventOf<WorkFailedType>;
 type Registered = AuditedEventOf<'DocumentRegistered'>;
 type Activated = AuditedEventOf<'DeploymentActivated'>;
 
@@ -39,8 +46,7 @@ const compare = (
       wrong(findings, 'agreement', event)(`Its ${member} is not that of ${of}.`, expected, found);
 };
 
-const idOf = ({ data }: Requested | Completed | Failed): string =>
-  'extraction_id' in data ? data.extraction_id : data.conversion_id;
+const idOf = ({ data }: Requested | Completed | Failed): string => workOfUsage(data).id;
 
 /** A registration that the same request may have made. */
 interface Recent {
@@ -110,6 +116,7 @@ const asAccepted = (accepted: Accepted, found: Requested['data']): readonly Pair
 ];
 
 const burnAsAccepted = (accepted: Accepted, { data }: Burned): readonly Pair[] => [
+  ['completion window', accepted.completion_window ?? 'none', data.completion_window ?? 'none'],
   ['document', accepted.document_id, data.document_id ?? undefined],
   ['project', accepted.project_id, data.project_id],
   ['task', accepted.task_id, data.task_id],
@@ -131,7 +138,7 @@ const checkHeld = (
   event: Requested,
   hold: AuditedEventOf<'CreditsHeld'>['data'] | undefined,
 ): void => {
-  if (hold === undefined || (hold.operation !== 'extract' && hold.operation !== 'to_markdown')) return;
+  if (hold === undefined || !isRated(hold.operation)) return;
   const { pages, mode } = event.data;
   const pairs: readonly Pair[] = [
     ['work', hold.operation_id, idOf(event)],
@@ -222,6 +229,8 @@ const worksTold = (books: Books, bookOf: (tenantId: string) => AccountBook | und
     OperationCancelled: told.endOperation,
     ExtractionRequested: requested,
     ConversionRequested: requested,
+    ClassificationRequested: requested,
+    SplitRequested: requested,
     CreditsBurned: (event) => {
       const known = told.find(event.data.operation_id);
       if (known === undefined) return;
@@ -230,8 +239,12 @@ const worksTold = (books: Books, bookOf: (tenantId: string) => AccountBook | und
     },
     ExtractionCompleted: completed,
     ConversionCompleted: completed,
+    ClassificationCompleted: completed,
+    SplitCompleted: completed,
     ExtractionFailed: (event) => told.end(idOf(event)),
     ConversionFailed: (event) => told.end(idOf(event)),
+    ClassificationFailed: (event) => told.end(idOf(event)),
+    SplitFailed: (event) => told.end(idOf(event)),
   });
 };
 

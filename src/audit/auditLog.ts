@@ -1,11 +1,14 @@
 import { categoryOfStream, decodeAny } from '../../domain/catalogue.ts';
+import { tableStream } from '../../domain/rules/masterTable.ts';
 import { evaluationStream, setStream } from '../../domain/evaluation.ts';
 import { batchStream } from '../../domain/batch.ts';
 import { BOOKS_STREAM } from '../../domain/books.ts';
 import { deploymentStream } from '../../domain/deployment.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
 import { ERASURES_STREAM } from '../../domain/erasure.ts';
+import { pageRangesStream } from '../../domain/pageRanges.ts';
 import { placesStream } from '../../domain/places.ts';
+import { sightingStream } from '../../domain/rules/sighting.ts';
 import { billingDetailsStream } from '../../domain/billingDetails.ts';
 import { topUpStream } from '../../domain/topUp.ts';
 import { TENANT_RETENTION_STREAM } from '../../domain/retention.ts';
@@ -21,8 +24,9 @@ import { agreementsCheck } from './agreements.ts';
 import { claimsCheck, transfersCheck } from './claims.ts';
 import { RACE_MS, reference } from './margin.ts';
 import { evaluationsCheck } from './evaluations.ts';
+import { splitsCheck } from './splits.ts';
 import { topUpsCheck } from './topUps.ts';
-import { batchesCheck, pipelinesCheck, savedConfigsCheck, worksCheck } from './works.ts';
+import { batchesCheck, pipelinesCheck, savedConfigsCheck, tablesCheck, worksCheck } from './works.ts';
 import { reviewsCheck } from './reviews.ts';
 import { operationsCheck } from './queuedWork.ts';
 import { logClock } from './clock.ts';
@@ -36,6 +40,7 @@ const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
 const queuedNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if (type.startsWith('Batch') && 'batch_id' in data) return batchStream(data.batch_id);
   if ('review_id' in data) return `review-${data.review_id}`;
+  if (type === 'PageRangesTaken') return pageRangesStream(data.operation_id);
   return type.startsWith('Operation') && 'operation_id' in data
     ? `operation-${data.operation_id}`
     : undefined;
@@ -49,7 +54,7 @@ const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
 };
 
-/** As `namedAs`, of sets of examples and their runs. */
+/** As `namedAs`, of sets of examples and their runs, and of tables. */
 const evaluationNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   switch (type) {
     case 'EvaluationSetPublished':
@@ -58,23 +63,29 @@ const evaluationNamedAs = ({ type, data }: AuditedEvent): string | undefined => 
       return setStream(data.set_id);
     case 'EvaluationScored':
       return evaluationStream(data.run_id);
+    case 'TablePublished':
+    case 'TableRemoved':
+      return tableStream(data.table_id);
     default:
       return undefined;
   }
 };
 
-/** As `namedAs`, of places, of months, and of tenants: their erasure, their days, their billing details. */
+/** As `namedAs`, of places, sightings and months, and of tenants: their erasure, days and billing details. */
 const placesNamedAs = (event: AuditedEvent): string | undefined => {
   if (event.type === 'TenantErased' || event.type === 'TenantErasureEnded') return ERASURES_STREAM;
   if (event.type === 'RetentionSet') return TENANT_RETENTION_STREAM;
   if (event.type === 'BillingDetailsSet') return billingDetailsStream(event.data.tenant_id);
-  if (event.type === 'TopUpSet') return topUpStream(event.data.tenant_id);
+  if (event.type === 'TopUpSet' || event.type === 'TopUpTried') return topUpStream(event.data.tenant_id);
   if ('closing' in event.data) return BOOKS_STREAM;
+  if (event.type === 'DocumentSighted') return sightingStream(event.data.key_sha256);
   return event.type === 'PlaceTaken' ? placesStream(event.data) : undefined;
 };
 
 /** As `namedAs`, of webhooks and of what they were sent. */
-const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {
+const webhookNamedAs = (event: AuditedEvent): string | undefined => {
+  if (event.type === 'WebhookTested') return `webhook-${event.data.webhook_id}`;
+  const { data } = event;
   if ('before' in data) return retentionStream(data.tenant_id ?? null);
   if ('delivery_id' in data) return `webhookDelivery-${data.delivery_id}`;
   return 'webhook_id' in data ? `webhook-${data.webhook_id}` : undefined;
@@ -107,6 +118,8 @@ const namedAs = (event: AuditedEvent): string | undefined => {
   const { type, data } = event;
   if ('extraction_id' in data) return `extraction-${data.extraction_id}`;
   if ('conversion_id' in data) return `conversion-${data.conversion_id}`;
+  if ('classification_id' in data) return `classification-${data.classification_id}`;
+  if ('split_id' in data) return `split-${data.split_id}`;
   if (type === 'ConfigPublished' || type === 'ConfigRevoked') return `config-${data.config_id}`;
   if ('key_id' in data) return `apiKey-${data.key_id}`;
   return otherwiseNamedAs(event);
@@ -178,12 +191,14 @@ const rulesOf = (books: Books) => {
   const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
   const transfers = transfersCheck(books);
   const savedConfigs = savedConfigsCheck(books.findings);
+  const tables = tablesCheck(books.findings);
   const pipelines = pipelinesCheck(books);
   const operations = operationsCheck(books, accounts.bookOf);
   const batches = batchesCheck(books);
+  const splits = splitsCheck(books);
   const reviews = reviewsCheck(books);
   const evaluations = evaluationsCheck(books);
-  const topUps = topUpsCheck(books);
+  const topUps = topUpsCheck(books, claims.soldTo);
   const agreements = agreementsCheck(books, accounts.bookOf);
   return {
     tenants: accounts.tenants,
@@ -195,9 +210,11 @@ const rulesOf = (books: Books) => {
       transfers.apply(event);
       works.apply(event);
       savedConfigs(event);
+      tables(event);
       pipelines.apply(event);
       operations.apply(event);
       batches(event);
+      splits.apply(event);
       reviews(event);
       evaluations(event);
       topUps(event);
@@ -210,6 +227,7 @@ const rulesOf = (books: Books) => {
       if (newest !== '') works.finish(newest);
       pipelines.finish(newest);
       operations.finish(newest);
+      splits.finish(newest);
       if (newest !== '') accounts.finish(new Date(Date.parse(newest) - RACE_MS).toISOString());
     },
   };

@@ -32,8 +32,8 @@ export interface ExpectedModel {
   readonly name: string;
   readonly tables: readonly Table[];
   /**
-   * `erased`: documents whose rows will change once more, so that the others need not be remembered. One that is
-   * missing in it makes a difference, and is added: a second fold knows it.
+   * `erased`: documents whose rows will change once more, as they are erased or removed, so that the others need not be
+   * remembered. One that is missing in it makes a difference, and is added: a second fold knows it.
    */
   readonly start: (emit: Emit, erased: Set<string>) => ExpectedFold;
 }

@@ -423,19 +423,28 @@ const readSeal = async ({ get }: Pick<ObjectStore, 'get'>, key: string): Promise
   }
 };
 
-/** A seal names the one before it; if that is missing, it was removed. The first may name one of the log. */
-const brokenLinks = (kept: readonly Kept[]): readonly string[] => {
-  const known = new Set(kept.map(({ seal }) => digestOfSeal(seal)));
+/**
+ * A seal names the one before it; if that is in neither the store nor the log, it was removed. The first may name one
+ * from before the bucket.
+ */
+const brokenLinks = (kept: readonly Kept[], inLog: readonly ShortSeal[]): readonly string[] => {
+  const known = new Set([...inLog, ...kept.map(({ seal }) => seal)].map(digestOfSeal));
   return kept
     .slice(1)
     .filter(({ seal }) => seal.previous !== null && !known.has(seal.previous))
-    .map(({ key }) => `${key} names a seal before it that is not in the object store.`);
+    .map(({ key }) => `${key} names a seal before it that is neither in the object store nor in the log.`);
 };
+
+interface SealsPlace {
+  readonly prefix: string;
+  /** Seals of the log: not all of them are in the store too. */
+  readonly inLog: readonly ShortSeal[];
+}
 
 /** Every seal under a prefix of the object store, and the flaws of their files. */
 export const sealsInStore = async (
   objects: Pick<ObjectStore, 'list' | 'get'>,
-  prefix: string,
+  { prefix, inLog }: SealsPlace,
 ): Promise<{
   readonly seals: readonly GivenSeal[];
   readonly keys: readonly string[];
@@ -451,5 +460,5 @@ export const sealsInStore = async (
     else kept.push({ key, seal });
   }
   const seals = kept.map(({ seal }) => ({ seal, from: 'the object store' }));
-  return { seals, keys, flaws: [...flaws, ...brokenLinks(kept)] };
+  return { seals, keys, flaws: [...flaws, ...brokenLinks(kept, inLog)] };
 };

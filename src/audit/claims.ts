@@ -290,32 +290,40 @@ const settled = ({ findings }: Books, { claim, effect }: PaymentBook, openSince:
   else wrong(findings, 'claim', claim.place)(`${text}, and was not released.`);
 };
 
+/** All payments, by what names them; each look brings streams of different tenants together. */
+const paymentBooks = ({ touch }: Pick<Books, 'touch'>) => {
+  const payments = new Map<string, PaymentBook>();
+  const known = (identity: Parameters<GrantOf>[0]): PaymentBook | undefined => {
+    const key = paymentKey(identity);
+    touch(`payment ${key}`);
+    return payments.get(key);
+  };
+  return {
+    all: () => payments.values(),
+    paymentOf: (identity: Parameters<GrantOf>[0]): PaymentBook => {
+      const payment = payments.get(paymentKey(identity)) ?? known(identity) ?? newPayment();
+      payments.set(paymentKey(identity), payment);
+      return payment;
+    },
+    grantOf: (identity: Parameters<GrantOf>[0]) => known(identity)?.grant_id,
+    /** The tenant whose sale a payment is, as far as the log was read; undefined: nobody's. */
+    soldTo: (identity: Parameters<GrantOf>[0]): string | undefined => {
+      const payment = known(identity);
+      return payment?.grant_id === undefined ? undefined : payment.effect?.tenant_id;
+    },
+  };
+};
+
 /** Claims against sales and refunds, across all tenants. */
 export const claimsCheck = (books: Books) => {
-  const payments = new Map<string, PaymentBook>();
-  const paymentOf = (identity: {
-    readonly provider: string;
-    readonly provider_txn_id: string;
-  }): PaymentBook => {
-    const key = paymentKey(identity);
-    const known = payments.get(key);
-    if (known !== undefined) return known;
-    books.touch(`payment ${key}`);
-    const payment = newPayment();
-    payments.set(key, payment);
-    return payment;
-  };
-  const grantOf: GrantOf = (identity) => {
-    const key = paymentKey(identity);
-    books.touch(`payment ${key}`);
-    return payments.get(key)?.grant_id;
-  };
+  const { all, paymentOf, grantOf, soldTo } = paymentBooks(books);
   const effect = (event: Effect): void => {
     const payment = paymentOf(event.data);
     tookEffect(books, payment, event);
     matchIntent(payment, event, grantOf);
   };
   return {
+    soldTo,
     apply: byType({
       PaymentClaimed: (event) => {
         checkStream(books, event);
@@ -338,7 +346,7 @@ export const claimsCheck = (books: Books) => {
     /** `newest`: the latest time in the log. */
     finish: (newest: string): void => {
       const openSince = newest === '' ? '' : new Date(Date.parse(newest) - SETTLED_WITHIN_MS).toISOString();
-      for (const payment of payments.values()) {
+      for (const payment of all()) {
         settled(books, payment, openSince);
         tellUnmatched(books, payment, grantOf);
         if (payment.effect !== null && payment.claim === null)

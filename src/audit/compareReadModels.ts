@@ -14,6 +14,7 @@ import {
   priceListRows,
   rateLimitRows,
   reviewRows,
+  masterTableRows,
   savedConfigRows,
   trainingJobRows,
 } from './expectedRows.ts';
@@ -21,6 +22,7 @@ import { webhookRows } from './expectedWebhooks.ts';
 import { evaluationRows } from './evaluations.ts';
 import { documentRows, usageEventRows } from './expectedDocuments.ts';
 import { paymentRows } from './expectedPayments.ts';
+import { runRows } from './expectedRuns.ts';
 import { usageRows, usageStatsRows } from './expectedUsage.ts';
 import type { AuditedEvent, Emit, ExpectedModel } from './auditedEvent.ts';
 import { marginRows } from './margin.ts';
@@ -44,6 +46,7 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   apiKeyRows,
   documentRows,
   usageEventRows,
+  runRows,
   openClaimRows,
   rateLimitRows,
   usageRows,
@@ -57,6 +60,7 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   deploymentRows,
   webhookRows,
   savedConfigRows,
+  masterTableRows,
   reviewRows,
   evaluationRows,
 ];
@@ -331,7 +335,10 @@ export interface ReadModelSnapshot {
   readonly models: readonly SnapshotModel[];
   /** Read models that could not be read, and why. */
   readonly missing: readonly string[];
-  /** Documents that are erased, as the tables say: nothing is believed of it, only remembered for it. */
+  /**
+   * Documents that are erased, or removed after the request that they came with, as the tables say: nothing is believed
+   * of it, only remembered for it.
+   */
   readonly erased: readonly string[];
   readonly rows: (table: string) => AsyncIterable<SqlRow>;
 }
@@ -389,7 +396,10 @@ export const withSnapshot = <T>(
 
 const erasedIn = async (tx: SqlTx, schema: string | undefined): Promise<readonly string[]> => {
   if (schema === undefined) return [];
-  const erased = await tx.query(`select document_id from ${schema}.documents where erased_at is not null`);
+  const erased = await tx.query(
+    `select document_id from ${schema}.documents
+     where erased_at is not null or (removed_at is not null and source not in ('upload', 'canonical', 'training'))`,
+  );
   return erased.map((row) => String(row['document_id']));
 };
 

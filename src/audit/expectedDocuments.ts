@@ -1,3 +1,9 @@
+import {
+  type WorkCompletedType,
+  type WorkFailedType,
+  workOfUsage,
+  type WorkRequestedType,
+} from '../../domain/workEvents.ts';
 import { documents } from '../../projections/documents.ts';
 import { unrecordedWork, usageEvents } from '../../projections/usageEvents.ts';
 import {
@@ -10,18 +16,17 @@ import {
   noneOf,
 } from './auditedEvent.ts';
 
-type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
-type Completed = AuditedEventOf<'ExtractionCompleted' | 'ConversionCompleted'>;
-type Failed = AuditedEventOf<'ExtractionFailed' | 'ConversionFailed'>;
+type Requested = AuditedEventOf<WorkRequestedType>;
+type Completed = AuditedEventOf<WorkCompletedType>;
+type Failed = AuditedEventOf<WorkFailedType>;
 
-const idOf = ({ data }: Requested | Completed | Failed): string =>
-  'extraction_id' in data ? data.extraction_id : data.conversion_id;
+const idOf = ({ data }: Requested | Completed | Failed): string => workOfUsage(data).id;
 
 const requestedRow = (event: Requested): ExpectedRow<typeof usageEvents> => ({
   ...noneOf(usageEvents.columns),
   ...event.data,
   id: idOf(event),
-  kind: 'extraction_id' in event.data ? 'extraction' : 'conversion',
+  kind: workOfUsage(event.data).kind,
   position: event.position,
   state: 'running',
 });
@@ -54,10 +59,16 @@ export const usageEventRows: ExpectedModel = {
     const apply = byType({
       ExtractionRequested: requested,
       ConversionRequested: requested,
+      ClassificationRequested: requested,
+      SplitRequested: requested,
       ExtractionCompleted: completed,
       ConversionCompleted: completed,
+      ClassificationCompleted: completed,
+      SplitCompleted: completed,
       ExtractionFailed: failed,
       ConversionFailed: failed,
+      ClassificationFailed: failed,
+      SplitFailed: failed,
       CreditsBurned: ({ stream, data }) => {
         const { operation_id, operation, hold_id, billing_type, pages, free_pages, delivered } = data;
         // Work is billed as its burn says, whatever it was held as when it began.
@@ -79,7 +90,8 @@ export const usageEventRows: ExpectedModel = {
 
 /**
  * Documents: what a stream registers first, at its beginning or right after the upload that it was
- * presigned for. A second registration would change nothing.
+ * presigned for. A second registration would change nothing. The file of one that came with a request may become an
+ * upload later, and be removed then.
  */
 export const documentRows: ExpectedModel = {
   name: 'documents',
@@ -87,16 +99,25 @@ export const documentRows: ExpectedModel = {
   start: (emit, erased) => {
     /** Presigned and not used yet. */
     const presigned = new Set<string>();
+    /** Those that became uploads after the request that they came with. */
+    const later = new Set<string>();
+    /** Its row was emitted as it was: in the place of the right one stands none that could be. */
+    const neverSaid = (data: { readonly document_id: string; readonly tenant_id: string }): void => {
+      erased.add(data.document_id);
+      emit(documents, { ...noneOf(documents.columns), ...data, ...NOTHING });
+    };
     /** Those that may change: used uploads that are still kept, and what will be erased. */
     const kept = keptRows(documents, emit);
     const apply = byType({
       UploadPresigned: ({ stream, revision }) => {
-        if (revision === 0n) presigned.add(stream);
+        (revision === 0n ? presigned : later).add(stream);
       },
-      UploadRemoved: ({ stream, data: { document_id, removed_at } }) => {
+      UploadRemoved: ({ stream, data: { document_id, tenant_id, removed_at } }) => {
         kept.change(stream, { removed_at });
-        const row = erased.has(document_id) ? undefined : kept.take(stream);
+        if (erased.has(document_id)) return;
+        const row = kept.take(stream);
         if (row !== undefined) emit(documents, row);
+        else if (later.has(stream)) neverSaid({ document_id, tenant_id });
       },
       DocumentRegistered: ({ stream, revision, position, data }) => {
         const row = { ...data, position, removed_at: null, erased_at: null };
@@ -107,11 +128,7 @@ export const documentRows: ExpectedModel = {
       DocumentErased: ({ stream, data }) => {
         const row = kept.take(stream);
         if (row !== undefined) emit(documents, { ...row, file_name: null, erased_at: data.erased_at });
-        else if (!presigned.has(stream)) {
-          // Its row was emitted as it was: in the place of the right one stands none that could be.
-          erased.add(data.document_id);
-          emit(documents, { ...noneOf(documents.columns), ...data, ...NOTHING });
-        }
+        else if (!presigned.has(stream)) neverSaid(data);
       },
     });
     return { apply, finish: kept.emitAll };

@@ -338,6 +338,7 @@ const usageInLedger = (event: Burned): readonly Posting[] => {
   const shared = {
     ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: 0 - data.credits }),
     ...data,
+    completion_window: data.completion_window ?? null,
     tags: data.tags ?? null,
     free_pages: 0,
   };

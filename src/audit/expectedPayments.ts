@@ -198,6 +198,7 @@ const addFacts = (
       hasGross: true,
       sums,
       tax,
+      rate: sale.rate,
     });
   sale.tax = now;
   for (const draft of sale.drafts.filter(({ head }) => head.side === 'sale')) {

@@ -15,14 +15,15 @@ import { deployments } from '../../projections/deployments.ts';
 import { trainingDocuments, trainingJobs, trainingTags } from '../../projections/trainingJobs.ts';
 import { actorIn } from '../../domain/kernel/decider.ts';
 import { apiKeys } from '../../projections/apiKeys.ts';
-import { billingConfigs, billingRates } from '../../projections/billingConfigs.ts';
-import { priceLists } from '../../projections/priceLists.ts';
+import { AT_ONCE, billingConfigs, billingRates } from '../../projections/billingConfigs.ts';
+import { priceLists } from '../../projections/billingConfigs.ts';
 import { rateLimits } from '../../projections/rateLimits.ts';
 import { reviews } from '../../projections/reviews.ts';
+import { masterTableContents, masterTables, tableRow } from '../../projections/rules/masterTables.ts';
 import { savedConfigs } from '../../projections/savedConfigs.ts';
 
 /** A row for each tag of a piece of work. */
-const emitTags = (
+export const emitTags = (
   emit: Parameters<ExpectedModel['start']>[0],
   into: typeof operationTags,
   { tenant_id, work, tags = {} }: { tenant_id: string; work: string; tags?: object | undefined },
@@ -107,8 +108,12 @@ export const operationRows: ExpectedModel = {
       },
       OperationProgressed: ({ data: { operation_id, gave_up, lease_until: ready_at } }) =>
         rows.change(operation_id, { status: gave_up === null ? 'running' : 'queued', ready_at }),
-      OperationSucceeded: ({ data: { operation_id, outcome, succeeded_at: finished_at } }) =>
-        rows.change(operation_id, { status: outcome === 'partial' ? outcome : 'succeeded', finished_at }),
+      OperationSucceeded: ({ data: { operation_id, outcome, succeeded_at: finished_at, then_batch_id } }) =>
+        rows.change(operation_id, {
+          status: outcome === 'partial' ? outcome : 'succeeded',
+          finished_at,
+          then_batch_id: then_batch_id ?? null,
+        }),
       OperationFailed: ({ data: { operation_id, code: problem_code, failed_at: finished_at } }) =>
         rows.change(operation_id, { status: 'failed', problem_code, finished_at }),
       OperationCancelled: ({ data: { operation_id, cancelled_at: finished_at } }) =>
@@ -135,6 +140,7 @@ const UNDECIDED = {
   corrected: null,
   absent: null,
   rejection: null,
+  then_batch_id: null,
 };
 
 /** Reviews as they stand. Kept for a day, and for thirty days once they were decided. */
@@ -159,13 +165,15 @@ export const reviewRows: ExpectedModel = {
           opened_at,
           kept_until: days(opened_at, 1),
           reasons: review.reasons.join(' '),
+          least_confidence:
+            review.least_confidence === undefined ? null : Math.round(review.least_confidence * 1e4),
           generation: 1,
         });
       },
       ReviewLeased: ({ data: { review_id, held_by, lease_until } }) =>
         rows.change(review_id, { held_by, lease_until }),
       ReviewDecided: ({ data: { review_id, decided_at, decided_by, absent = null, ...data } }) => {
-        const { read, confirmed, corrected } = data;
+        const { read, confirmed, corrected, then_batch_id = null } = data;
         rows.change(review_id, {
           decided_at,
           decided_by,
@@ -176,6 +184,7 @@ export const reviewRows: ExpectedModel = {
           kept_until: days(decided_at, 30),
           ...NOT_HELD,
           rejection: null,
+          then_batch_id,
         });
       },
       ReviewRejected: ({ data: { review_id, reason: rejection, rejected_at, rejected_by } }) =>
@@ -283,7 +292,12 @@ const emitConfig =
     const [terms, note] = isWhole ? [event.data.terms, event.data.note] : [null, null];
     emit(billingConfigs, { version, terms, all_rates: isWhole, note, created_at, created_by });
     for (const rate of isWhole ? event.data.rates : [event.data.rate])
-      emit(billingRates, { ...rate, version, effective_at: created_at });
+      emit(billingRates, {
+        ...rate,
+        completion_window: rate.completion_window ?? AT_ONCE,
+        version,
+        effective_at: created_at,
+      });
   };
 
 /** Billing configs and the rates that each set. */
@@ -348,6 +362,39 @@ export const apiKeyRows: ExpectedModel = {
       ApiKeyRevoked: ({ data: { key_id, revoked_at } }) => keys.change(key_id, { revoked_at }),
     });
     return { apply, finish: keys.emitAll };
+  },
+};
+
+/** The latest version of each table that was not removed, and what all its versions keep. */
+export const masterTableRows: ExpectedModel = {
+  name: 'master_tables',
+  tables: [masterTables, masterTableContents],
+  start: (emit) => {
+    const tables = keptRows(masterTables, emit);
+    const contents = new Map<string, Map<string, number>>();
+    const apply = byType({
+      TablePublished: ({ data, position }) => {
+        const { table_id, sha256, bytes } = data;
+        tables.set(table_id, tableRow({ data, position }));
+        contents.set(table_id, (contents.get(table_id) ?? new Map<string, number>()).set(sha256, bytes));
+      },
+      TableRemoved: ({ data }) => {
+        tables.take(data.table_id);
+        contents.delete(data.table_id);
+      },
+    });
+    const finish = () => {
+      for (const [table_id, kept] of contents)
+        for (const [sha256, bytes] of kept)
+          emit(masterTableContents, {
+            table_id,
+            sha256,
+            tenant_id: tables.get(table_id)?.tenant_id ?? '',
+            bytes,
+          });
+      tables.emitAll();
+    };
+    return { apply, finish };
   },
 };
 

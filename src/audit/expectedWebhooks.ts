@@ -16,6 +16,7 @@ import {
   type Message,
   messageOf,
   OPERATOR_EVENT_TYPES,
+  TEST_EVENT,
   tenantToldOf,
 } from '../../domain/webhookMessages.ts';
 import { deliveryIdOf, triedUntil } from '../../domain/webhook.ts';
@@ -40,7 +41,10 @@ const settingsOf = ({ events, ...data }: AuditedEventOf<'WebhookCreated' | 'Webh
   low_balance_at: data.low_balance_at?.join(' ') ?? null,
 });
 
-const isWanted = ({ events, enabled, removed_at }: WebhookRow, type: string): boolean => {
+const isWanted = ({ webhook_id, events, enabled, removed_at }: WebhookRow, message: Message): boolean => {
+  const { type } = message;
+  if (message.type === TEST_EVENT)
+    return message.data.webhook_id === webhook_id && enabled && removed_at === null;
   const wanted = events.split(' ');
   const named = wanted.includes(type) || (wanted.includes(ALL_TENANT_EVENTS) && !isForOperators(type));
   return named && enabled && removed_at === null;
@@ -125,17 +129,18 @@ const usedDays = (emit: Emit) => {
 };
 
 const deliveryRow = (event: AuditedEvent, { webhook_id, tenant_id }: WebhookRow, message: Message) => {
-  const { id: event_id, position, stream: subject } = event;
+  const { id: event_id, position, stream } = event;
+  const tested = event.type === 'WebhookTested' ? event.data.delivery_id : undefined;
   const created_at = recordedAt(event);
   return {
     ...noneOf(webhookDeliveries.columns),
-    delivery_id: deliveryIdOf(event_id, webhook_id, message.type),
+    delivery_id: tested ?? deliveryIdOf(event_id, webhook_id, message.type),
     webhook_id,
     tenant_id,
     position,
     event_id,
     event_type: message.type,
-    subject,
+    subject: tested ?? stream,
     delivered: false,
     attempts: 0,
     body: bodyOf(message, { at: created_at, tenant_id: tenantToldOf(event) }),
@@ -204,7 +209,7 @@ export const webhookRows: ExpectedModel = {
         const balance = balanceMessages(event, levelsOf(row), () => uses.of(tenant ?? ''));
         const messages = [...(own === undefined ? [] : [own]), ...balance, ...told];
         for (const [turn, message] of messages.entries())
-          if (isWanted(row, message.type)) deliveries.add({ ...deliveryRow(event, row, message), turn });
+          if (isWanted(row, message)) deliveries.add({ ...deliveryRow(event, row, message), turn });
       }
     };
     const apply = (event: AuditedEvent): void => {

@@ -12,7 +12,8 @@ const CHECKS = {
   available: 'no tenant spent more credits or free pages than it had',
   hold: 'every hold was opened once and closed once, and no burn exceeds its hold',
   budget: 'every refusal, alert and period of a budget follows from the holds and burns that it counts',
-  consent: 'every consent to top-ups is given by those who answer for the payer',
+  consent:
+    'every consent to top-ups is given by those who answer for the payer, and what is charged by it is sold',
   rate: 'every burn has the rate of its billing config',
   price: 'every sale has the price of a list that was in force',
   fx: 'every sale was booked at the last known exchange rate, or at a later one that says why',
@@ -34,6 +35,7 @@ const CHECKS = {
   agreement: 'what several events say of the same sale, work, document or artifact is the same',
   seal: 'every sealed event is still there, unchanged',
   objects: 'objects are what the log says of them, by their digests',
+  archive: 'every file of the archive is the one that the log names',
   read_models: 'the read models match the events',
 } as const;
 export type Check = keyof typeof CHECKS;

@@ -26,7 +26,7 @@ import {
 import { marginLotDays, marginUses } from '../../projections/recognition.ts';
 import { allZero, type Exact, noSums, type RowOf, sumsOf } from '../../projections/engine/table.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
-import type { BillingRate, BillingTerms } from '../../domain/billingConfig.ts';
+import { type BillingRate, type BillingTerms, withLaterRates } from '../../domain/billingConfig.ts';
 import { type Findings, wrong } from './findings.ts';
 import { type MarginBook, type Moves, newMarginBook, type Parcel, post } from './lots.ts';
 import { entryOf, recognition } from './recognised.ts';
@@ -374,7 +374,7 @@ interface ConfigTerms {
   readonly free_pages: number;
   readonly examples_export_fee_credits: number;
   readonly training: BillingTerms['training'] | null;
-  /** Credits a page by `operation mode type`. */
+  /** Credits a page by `operation mode type window`. */
   readonly rates: ReadonlyMap<string, number>;
 }
 
@@ -397,11 +397,11 @@ export interface Reference {
   ) => readonly BookedRate[];
 }
 
-export const rateKey = (rate: Pick<BillingRate, 'operation' | 'extraction_mode' | 'billing_type'>): string =>
-  `${rate.operation} ${rate.extraction_mode} ${rate.billing_type}`;
+export const rateKey = (rate: Omit<BillingRate, 'credits_per_page'>): string =>
+  `${rate.operation} ${rate.extraction_mode} ${rate.billing_type} ${rate.completion_window ?? ''}`;
 
 const ratesOf = (rates: readonly BillingRate[]): ReadonlyMap<string, number> =>
-  new Map(rates.map((rate) => [rateKey(rate), rate.credits_per_page]));
+  new Map(withLaterRates(rates).map((rate) => [rateKey(rate), rate.credits_per_page]));
 
 const versionIs = (
   findings: Findings,

@@ -5,7 +5,7 @@ import { type Findings, wrong } from './findings.ts';
 import { RACE_MS, rateKey, type Reference } from './margin.ts';
 import { parseDecimal, powerOfTen } from '../../domain/kernel/amounts.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
-import { NO_END } from '../../domain/account/messages.ts';
+import { NO_END, isRated, type RatedOperation } from '../../domain/account/messages.ts';
 
 /** A sale and its refunds: credits and minor units. */
 interface SaleBook {
@@ -90,7 +90,14 @@ type Held = AuditedEventOf<'CreditsHeld'>;
 type Burned = AuditedEventOf<'CreditsBurned'>;
 type Priced = Pick<
   Held['data'],
-  'pages' | 'free_pages' | 'credits_per_page' | 'credits' | 'operation' | 'extraction_mode' | 'billing_type'
+  | 'pages'
+  | 'free_pages'
+  | 'credits_per_page'
+  | 'credits'
+  | 'operation'
+  | 'extraction_mode'
+  | 'billing_type'
+  | 'completion_window'
 >;
 
 /** (pages − free pages) × credits a page; the service caps what it cannot count. */
@@ -108,6 +115,16 @@ const checkFlat = (books: Books, event: Held | Burned): void => {
   );
 };
 
+/** What may wait costs what other work costs where the config has no rate for it. */
+const rateIn = (
+  rates: ReadonlyMap<string, number>,
+  { extraction_mode: mode, billing_type, completion_window }: Priced,
+  operation: RatedOperation,
+): number | undefined => {
+  const key = { operation, extraction_mode: mode ?? 'standard', billing_type };
+  return rates.get(rateKey({ ...key, completion_window })) ?? rates.get(rateKey(key));
+};
+
 /** The rate must be that of the config that the event names, and the credits its product. */
 const checkRate = (books: Books, event: Held | Burned): void => {
   const { data } = event;
@@ -120,10 +137,8 @@ const checkRate = (books: Books, event: Held | Burned): void => {
     return;
   }
   if (data.operation === 'training') checkFlat(books, event);
-  if (data.operation !== 'extract' && data.operation !== 'to_markdown') return;
-  const rate = config.rates.get(
-    rateKey({ ...data, operation: data.operation, extraction_mode: data.extraction_mode ?? 'standard' }),
-  );
+  if (!isRated(data.operation)) return;
+  const rate = rateIn(config.rates, data, data.operation);
   if (rate !== data.credits_per_page)
     say(
       `Its rate differs from billing config ${version} for ` +
@@ -253,6 +268,7 @@ const SAME = [
   'category',
   'extraction_mode',
   'billing_type',
+  'completion_window',
   'credits_per_page',
   'billing_config_version',
 ] as const;
@@ -290,7 +306,7 @@ const checkAgainstHold = (books: Books, event: Burned, hold: Held['data']): void
 /** A burn without a hold is a charge: flat, under a key, and once. */
 const checkCharge = (books: Books, book: AccountBook, event: Burned): void => {
   const { data } = event;
-  if (data.idempotency_key === null || data.operation === 'extract' || data.operation === 'to_markdown')
+  if (data.idempotency_key === null || isRated(data.operation))
     wrong(
       books.findings,
       'hold',

@@ -117,6 +117,8 @@ export interface AuditRequest extends Omit<LogAudit, 'findings' | 'watchers'> {
   readonly seals?: readonly GivenSeal[];
   /** Flaws of the seals themselves, and seals that could not be read. */
   readonly sealFlaws?: readonly string[];
+  /** What is wrong with the files of the log's archive, and how many were looked at; left out: it has none. */
+  readonly archive?: { readonly files: number; readonly flaws: readonly string[] } | undefined;
   readonly notes?: readonly string[];
   /** Gives the chains a thread of their own; without it one thread reads the log, and knows the heads of streams. */
   readonly startChains?: StartChains | undefined;
@@ -259,9 +261,13 @@ const readAndCompared = async (request: AuditRequest, findings: Findings): Promi
 export const runAudit = async (
   request: AuditRequest,
 ): Promise<{ readonly report: AuditReport; readonly log: AuditedLog }> => {
-  const { notes = [] } = request;
+  const { notes = [], archive } = request;
   const findings = findingsKept(request.keep ?? KEEP);
   for (const note of notes) findings.note(note);
+  if (archive !== undefined && archive.files + archive.flaws.length > 0) {
+    findings.checked('archive', archive.files);
+    for (const message of archive.flaws) findings.add({ check: 'archive', message });
+  }
   const log = await readAndCompared(request, findings);
   const unsealed = (await unsealedTail(request, log.facts)) ?? null;
   const read_models = comparedIn(request.snapshot);

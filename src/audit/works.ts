@@ -1,3 +1,10 @@
+import {
+  type WorkCompletedType,
+  type WorkFailedType,
+  workOfUsage,
+  type WorkRequestedType,
+} from '../../domain/workEvents.ts';
+import { type CompletionWindow, isRated } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import { accountOf, type AuditedEvent, type AuditedEventOf, byType } from './auditedEvent.ts';
 import { compactSet, type CompactSet } from './streams.ts';
@@ -10,6 +17,7 @@ type Outcome = 'succeeded' | 'partial' | 'failed' | 'cancelled';
 /** A batch until it ends, and what became of its documents by their operations. */
 interface Batch {
   readonly documents: readonly string[];
+  readonly window: CompletionWindow | undefined;
   begun: number;
   cancelled: boolean;
   readonly refused: Map<number, string>;
@@ -54,7 +62,8 @@ const accepted = (seen: SeenBatch, event: AuditedEventOf<'BatchAccepted'>): void
   }
   const own = { begun: 0, cancelled: false, credits: 0 };
   const maps = { refused: new Map(), outcomes: new Map(), accepted: new Set<number>(), works: [] };
-  seen.batches.set(batch_id, { documents: document_ids, ...own, ...maps });
+  const window = event.data.completion_window;
+  seen.batches.set(batch_id, { documents: document_ids, window, ...own, ...maps });
   for (const index of document_ids.keys()) {
     const operation = operationIdOfDocument({ tenant_id, batch_id, index });
     seen.touch(`operation ${operation}`);
@@ -143,6 +152,12 @@ const operationAccepted = (seen: SeenBatch, event: AuditedEventOf<'OperationAcce
       seen,
       event,
     )(`${operation_id} is a document of ${place.batch_id} that was not begun, or another.`);
+  if (batch.window !== event.data.completion_window)
+    batchTelling(seen, event)(
+      `${operation_id} may not wait as long as ${place.batch_id}.`,
+      batch.window ?? 'none',
+      event.data.completion_window ?? 'none',
+    );
   batch.accepted.add(place.index);
   batch.works.push(work_id);
   seen.works.set(work_id, place);
@@ -333,53 +348,73 @@ export const pipelinesCheck = (books: Books) => {
   };
 };
 
-/** A saved config as far as the log was read, until it is revoked. */
-interface SeenConfig {
+/** A saved config or a table as far as the log was read, until it is taken away. */
+interface SeenVersions {
   readonly version: number;
   readonly tenant_id: string;
 }
 
-type ConfigEvent = AuditedEventOf<'ConfigPublished' | 'ConfigRevoked'>;
+type VersionEvent = AuditedEventOf<'ConfigPublished' | 'ConfigRevoked' | 'TablePublished' | 'TableRemoved'>;
 
-/** Says why an event cannot follow the earlier ones of its config, if it cannot. */
+/** What has versions, and what its end is called. */
+interface Versioned {
+  readonly noun: string;
+  readonly revokes: string;
+  readonly revoked: string;
+}
+
+/** Says why an event cannot follow the earlier ones of its stream, if it cannot. */
 const checkOrder = (
-  { type, data }: ConfigEvent,
-  seen: SeenConfig | undefined,
+  { data }: VersionEvent,
+  { seen, of }: { readonly seen: SeenVersions | undefined; readonly of: Versioned },
   say: ReturnType<typeof wrong>,
 ): void => {
   const due = (seen?.version ?? 0) + 1;
   if (seen !== undefined && seen.tenant_id !== data.tenant_id)
-    say('It gives the config to another tenant.', seen.tenant_id, data.tenant_id);
-  else if (type === 'ConfigRevoked') {
-    if (seen === undefined) say('It revokes a config that was never published.');
+    say(`It gives the ${of.noun} to another tenant.`, seen.tenant_id, data.tenant_id);
+  else if (!('version' in data)) {
+    if (seen === undefined) say(`It ${of.revokes} a ${of.noun} that was never published.`);
   } else if (data.version !== due)
     say(`Version ${data.version} was published where ${due} belongs.`, due, data.version);
 };
 
-/** Checks that each config's versions follow one another, for one tenant, and end with a revocation. */
-export const savedConfigsCheck = (findings: Findings) => {
-  const configs = new Map<string, SeenConfig>();
-  const revoked = compactSet();
-  const check = (event: ConfigEvent): void => {
+/** Checks that versions follow one another, for one tenant, and nothing follows the end. */
+const versionsCheck = (findings: Findings, of: Versioned) => {
+  const open = new Map<string, SeenVersions>();
+  const ended = compactSet();
+  return (event: VersionEvent): void => {
     findings.checked('version');
     const { stream, data } = event;
-    const [seen, say] = [configs.get(stream), wrong(findings, 'version', event)];
-    if (revoked.has(stream)) {
-      say('It comes after the config was revoked.');
+    const [seen, say] = [open.get(stream), wrong(findings, 'version', event)];
+    if (ended.has(stream)) {
+      say(`It comes after the ${of.noun} was ${of.revoked}.`);
       return;
     }
-    checkOrder(event, seen, say);
-    if (event.type === 'ConfigRevoked') {
-      configs.delete(stream);
-      revoked.add(stream);
-    } else configs.set(stream, { version: event.data.version, tenant_id: seen?.tenant_id ?? data.tenant_id });
+    checkOrder(event, { seen, of }, say);
+    if ('version' in data)
+      open.set(stream, { version: data.version, tenant_id: seen?.tenant_id ?? data.tenant_id });
+    else {
+      open.delete(stream);
+      ended.add(stream);
+    }
   };
+};
+
+/** Checks that each config's versions follow one another, for one tenant, and end with a revocation. */
+export const savedConfigsCheck = (findings: Findings) => {
+  const check = versionsCheck(findings, { noun: 'config', revokes: 'revokes', revoked: 'revoked' });
   return byType({ ConfigPublished: check, ConfigRevoked: check });
 };
 
-type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
-type Completed = AuditedEventOf<'ExtractionCompleted' | 'ConversionCompleted'>;
-type Failed = AuditedEventOf<'ExtractionFailed' | 'ConversionFailed'>;
+/** Checks the same of tables, which end with a removal. */
+export const tablesCheck = (findings: Findings) => {
+  const check = versionsCheck(findings, { noun: 'table', revokes: 'removes', revoked: 'removed' });
+  return byType({ TablePublished: check, TableRemoved: check });
+};
+
+type Requested = AuditedEventOf<WorkRequestedType>;
+type Completed = AuditedEventOf<WorkCompletedType>;
+type Failed = AuditedEventOf<WorkFailedType>;
 type Burned = AuditedEventOf<'CreditsBurned'>;
 
 /** One extraction or conversion until it is completed. */
@@ -403,8 +438,7 @@ interface Burn {
 /** A sweeper writes a usage event that an outage kept out within a minute or two. */
 const WRITTEN_WITHIN_MS = 5 * 60_000;
 
-const idOf = ({ data }: Requested | Completed | Failed): string =>
-  'extraction_id' in data ? data.extraction_id : data.conversion_id;
+const idOf = ({ data }: Requested | Completed | Failed): string => workOfUsage(data).id;
 
 const completed = (books: Books, works: Map<string, Work>, event: Completed): void => {
   books.findings.checked('work');
@@ -453,7 +487,7 @@ const checkRequest = (
 /** The service records a request before it does the work. */
 const burned = (books: Books, works: Map<string, Work>, event: Burned): void => {
   const { operation, operation_id, hold_id, pages, free_pages } = event.data;
-  if (hold_id === null || (operation !== 'extract' && operation !== 'to_markdown')) return;
+  if (hold_id === null || !isRated(operation)) return;
   books.findings.checked('work');
   const work = works.get(operation_id);
   const tenant = accountOf(event.stream) ?? '';
@@ -495,10 +529,16 @@ export const worksCheck = (books: Books) => {
   const apply = byType({
     ExtractionRequested: requested,
     ConversionRequested: requested,
+    ClassificationRequested: requested,
+    SplitRequested: requested,
     ExtractionCompleted: (event) => completed(books, works, event),
     ConversionCompleted: (event) => completed(books, works, event),
+    ClassificationCompleted: (event) => completed(books, works, event),
+    SplitCompleted: (event) => completed(books, works, event),
     ExtractionFailed: (event) => failed(books, works, event),
     ConversionFailed: (event) => failed(books, works, event),
+    ClassificationFailed: (event) => failed(books, works, event),
+    SplitFailed: (event) => failed(books, works, event),
     CreditsBurned: (event) => burned(books, works, event),
   });
   return { apply, finish: (newest: string) => finish(books, works, newest) };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { copyEventLog, openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { LOCK_FILES, RESTORING } from '../../adapters/local/dataFolder.ts';
 import { objectFileOf, openObjectFolder, WHOLE_OBJECTS } from '../../adapters/local/objectFolder.ts';
@@ -22,10 +22,12 @@ import { makeBackup, type BackupDeps, type DataFolder, type MadeBackup } from '.
 import { CannotCopy, type CopiedLog, copyLog, copyObjects, type LogCopy, OtherLog } from './copyLog.ts';
 import { absentAsUndefined } from '../../domain/kernel/json.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
-import type { Config } from '../config.ts';
+import { type Config, configFrom } from '../config.ts';
 import { eventStoreAddress } from '../eventStoreUrl.ts';
 import { OperatorError } from '../clientConfig.ts';
 import { ENCRYPTION_SECRET, underLock } from '../parts/stores.ts';
+import type { ArchiveSource } from '../../adapters/sqlite/archive.ts';
+import { archiveIn } from '../parts/archive.ts';
 import { VERSION } from '../version.ts';
 
 const LOG = 'events.db';
@@ -34,9 +36,18 @@ const UPLOAD_SECRET = 'upload-secret';
 /** Made by file systems, not by anybody. */
 const HARMLESS = [...LOCK_FILES, 'lost+found'];
 
+/** Files of an archive lie beside the copied log, or in the bucket that the environment names. */
+const archiveBeside =
+  (dataDir: string): ArchiveSource =>
+  async (key) => {
+    const copied = await archiveIn({ dataDir })(key);
+    return copied ?? archiveIn({ dataDir, s3: configFrom().s3 })(key);
+  };
+
 /** Opens a copied log, which no service has open, for reading only. */
 export const openCopiedLog = (path: string): OpenedLog => {
-  const feed = openSqliteEventLog({ path, readOnly: true, stored: true });
+  const archive = archiveBeside(dirname(path));
+  const feed = openSqliteEventLog({ path, readOnly: true, stored: true, archive });
   return { feed, headerId: headerLogIdOf(path), close: () => feed.close() };
 };
 
@@ -131,13 +142,16 @@ const isServer = (place: string): boolean => /^[a-z+]+:\/\//.test(place);
 const COPYING = `${LOG}.copying`;
 /** SQLite's files of one database. */
 const ENDS = ['', '-wal', '-shm'];
-const IN_FLIGHT = 256;
+/** Appends on their way at once: to a file of this machine, and to a server, where a round trip is worth so many. */
+const [IN_FLIGHT, IN_FLIGHT_TO_SERVER] = [256, 128];
 
 export interface LogCopyPlaces {
   readonly from: string;
   readonly to: string;
   /** Where objects are copied to or from; undefined: they stay where they are. */
   readonly s3: Config['s3'];
+  /** Each append to a server waits for the one before. */
+  readonly oneByOne?: boolean;
 }
 
 /** The copied items. */
@@ -166,12 +180,14 @@ const toServer = async (places: LogCopyPlaces, options: CopyOptions): Promise<Co
   const { isCopyOpen, markCopy } = await import('../../adapters/eventstoredb/readiness.ts');
   if (!existsSync(join(from, LOG))) throw new OperatorError(`There is no event log in ${from}.`, 2);
   return underLock(from, async () => {
-    const source = openSqliteEventLog({ path: join(from, LOG), readOnly: true });
+    const archive = archiveBeside(from);
+    const source = openSqliteEventLog({ path: join(from, LOG), readOnly: true, archive });
     const target = openEventStoreDb({ connectionString: to });
     try {
       const wasOpen = await isCopyOpen(to);
       await markCopy(to, true);
-      const work = { source, target, clock: systemClock(), inFlight: 1, ...options };
+      const inFlight = places.oneByOne === true ? 1 : IN_FLIGHT_TO_SERVER;
+      const work = { source, target, clock: systemClock(), inFlight, ...options };
       const copied = await copyLog(work).catch(async (error: unknown) => {
         // A log that lives there has to start as before.
         if (error instanceof OtherLog) await markCopy(to, wasOpen);

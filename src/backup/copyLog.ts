@@ -11,7 +11,7 @@ import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/chain.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { recorder } from '../../domain/kernel/decider.ts';
 import { LOG_STREAM, messageOf, SEALS_STREAM } from '../../domain/kernel/json.ts';
-import type { Clock, EventFeed, EventStore } from '../../domain/ports/log.ts';
+import type { AppendResult, Clock, EventFeed, EventStore } from '../../domain/ports/log.ts';
 import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import { ownEventsIn } from '../audit/chains.ts';
@@ -35,10 +35,7 @@ export interface LogCopy {
   /** Empty, or what an earlier copy of the same log has left. */
   readonly target: Log;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
-  /**
-   * Appends that may be under way at once. More than one where a target keeps their order and loses none before one
-   * that it keeps, as the embedded log does.
-   */
+  /** Appends that may be under way at once. */
   readonly inFlight: number;
   /** Told of the events that are in the target by now. */
   readonly onProgress?: (events: number) => void;
@@ -76,56 +73,128 @@ export interface CopiedLog {
 /** Events of one stream that follow each other in the log are appended together. */
 const RUN_EVENTS_MAX = 256;
 const RUN_BYTES_MAX = 512 * 1024;
+/** A larger run is sent alone. */
+const APART_BYTES = 128 * 1024;
 const TRIES = 20;
 const TRY_AGAIN_MS = 250;
 
 const bytesOf = ({ text, data, metadata }: RecordedEvent): number =>
   text?.bytes ?? Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
 
-const appendRun = async (target: Log, run: readonly RecordedEvent[], signal: AbortSignal): Promise<void> => {
-  const [first] = run;
-  if (first === undefined) return;
+/** Of a stream, and appended together. */
+interface Run {
+  readonly events: readonly RecordedEvent[];
+  readonly bytes: number;
+}
+
+const appendOf = (target: Log, { events: [first, ...rest] }: Run, epoch?: number): Promise<AppendResult> => {
+  if (first === undefined) throw new Error('nothing to append');
   const expected = first.revision === 0n ? 'no_stream' : first.revision - 1n;
-  const events = run.map(({ id, type, data, metadata, text }) => ({ id, type, data, metadata, text }));
-  let result = await target.append(first.stream, expected, events);
+  const events = [first, ...rest].map(({ id, type, data, metadata, text }) => ({
+    id,
+    type,
+    data,
+    metadata,
+    text,
+  }));
+  return target.append(first.stream, expected, events, epoch);
+};
+
+/** Gives the position of the last event. */
+const appendAlone = async (target: Log, run: Run, signal: AbortSignal): Promise<bigint> => {
+  let result = await appendOf(target, run);
   // The identical batch at the same revision: it cannot be written twice.
   for (let tries = 1; result.kind === 'unknown' && tries < TRIES; tries += 1) {
     await pause(TRY_AGAIN_MS, undefined, { signal });
-    result = await target.append(first.stream, expected, events);
+    result = await appendOf(target, run);
   }
-  if (result.kind === 'appended') return;
+  if (result.kind === 'appended') return result.position;
   const why = 'reason' in result ? result.reason : result.kind;
+  const [first] = run.events;
   throw new CannotCopy(
-    `${first.stream} revision ${String(first.revision)} could not be appended (${why}). Copy again: it goes on from ` +
-      'what is there.',
+    `${first?.stream ?? ''} revision ${String(first?.revision)} could not be appended (${why}). ${NOT_TAKEN}`,
   );
 };
 
+const NOT_TAKEN = 'Copy again: it goes on from what is there.';
+
+const OUT_OF_ORDER =
+  'The server has taken events in another order than that in which they were sent, so that what is there is no copy. ' +
+  'Empty the server and copy again, if need be with --one-by-one, which waits for each append.';
+
+/**
+ * Is sent when nothing else is under way: a server may refuse what it accepts of others, by the rights of a stream of
+ * its own kind or by size, and what was sent after it would be there without it.
+ */
+const isApart = ({ events: [first], bytes }: Run): boolean =>
+  first === undefined || first.stream.startsWith('$') || bytes > APART_BYTES;
+
+/** What was sent, in its order, and the answers that are still to come. */
+const pipeline = ({ target, inFlight, signal }: LogCopy) => {
+  let sent: { readonly run: Run; readonly answer: Promise<AppendResult | undefined> }[] = [];
+  /** Of the connection that takes what is sent; undefined: the last answer does not say that it is there. */
+  let epoch: { readonly of: number | undefined } | undefined;
+  let last = -1n;
+  const confirm = (position: bigint): void => {
+    if (position <= last) throw new CannotCopy(OUT_OF_ORDER);
+    last = position;
+  };
+  /** One by one, once nothing is under way any more: what is lost of them is lost from its first on. */
+  const alone = async (runs: readonly Run[]): Promise<void> => {
+    for (const run of runs) confirm(await appendAlone(target, run, signal));
+    epoch = { of: target.epoch?.() };
+  };
+  const again = async (): Promise<void> => {
+    await Promise.all(sent.map(({ answer }) => answer));
+    const runs = sent.map(({ run }) => run);
+    sent = [];
+    await alone(runs);
+  };
+  const settle = async (): Promise<void> => {
+    const [first] = sent;
+    const result = await first?.answer;
+    if (result?.kind !== 'appended') return again();
+    sent = sent.slice(1);
+    confirm(result.position);
+  };
+  const end = async (): Promise<void> => {
+    while (sent.length > 0) await settle();
+  };
+  return {
+    end,
+    add: async (run: Run): Promise<void> => {
+      signal.throwIfAborted();
+      const isAlone = isApart(run);
+      if (isAlone) await end();
+      while (sent.length >= inFlight) await settle();
+      if (epoch === undefined || isAlone || inFlight === 1) return alone([run]);
+      // A failed call is an append without an answer: it is looked at in its turn.
+      const answer = appendOf(target, run, epoch.of).catch(() => undefined);
+      sent.push({ run, answer });
+    },
+  };
+};
+
 /** Appends in the order of the source. */
-const appender = ({ target, inFlight, signal }: LogCopy) => {
-  const underWay = new Set<Promise<void>>();
-  const failed = new AbortController();
-  let [run, bytes]: [RecordedEvent[], number] = [[], 0];
+const appender = (copy: LogCopy) => {
+  const line = pipeline(copy);
+  let [events, bytes]: [RecordedEvent[], number] = [[], 0];
   const flush = async (): Promise<void> => {
-    const appending = appendRun(target, run, signal).catch((error: unknown) => failed.abort(error));
-    [run, bytes] = [[], 0];
-    const settled = appending.then(() => void underWay.delete(settled));
-    underWay.add(settled);
-    while (underWay.size >= inFlight && !failed.signal.aborted) await Promise.race(underWay);
-    failed.signal.throwIfAborted();
+    const run = { events, bytes };
+    [events, bytes] = [[], 0];
+    if (run.events.length > 0) await line.add(run);
   };
   return {
     add: async (event: RecordedEvent): Promise<void> => {
-      const isOther = run[0] !== undefined && run[0].stream !== event.stream;
+      const isOther = events[0] !== undefined && events[0].stream !== event.stream;
       const size = bytesOf(event);
-      if (isOther || run.length >= RUN_EVENTS_MAX || bytes + size > RUN_BYTES_MAX) await flush();
-      run.push(event);
+      if (isOther || events.length >= RUN_EVENTS_MAX || bytes + size > RUN_BYTES_MAX) await flush();
+      events.push(event);
       bytes += size;
     },
     end: async (): Promise<void> => {
-      if (run.length > 0) await flush();
-      await Promise.all(underWay);
-      failed.signal.throwIfAborted();
+      await flush();
+      await line.end();
     },
   };
 };
@@ -189,8 +258,6 @@ const copyEvents = async (copy: LogCopy): Promise<Copying> => {
 /** So many distances are one event: at most some 200 KB. */
 const DISTANCES_AN_EVENT = 20_000;
 
-const NOT_TAKEN = 'Copy again: it goes on from what is there.';
-
 /** Writes an event of the copy itself. */
 const recordIn = async <Event extends EventLogEvent | SealEvent>(
   { target, clock }: LogCopy,
@@ -226,14 +293,36 @@ const keepPositions = async (
   await record({ type: 'LogCopied', data: { events, log_digest, copied_at: copy.clock.now() } });
 };
 
-/** Seals the copy, so that the next seal goes on from a position of the target. */
-const seal = async (copy: LogCopy, copied: Copying): Promise<void> => {
-  const { target, clock, signal } = copy;
-  let [at, events, log_digest, position] = [0, copied.events, copied.log_digest, 0n];
+/** Where a log ends. */
+interface End {
+  readonly position: bigint;
+  readonly events: number;
+  readonly log_digest: string;
+}
+
+/**
+ * Reads back what was copied: the digest over what the target has, by the first positions, is that of the source.
+ * Gives the end of it.
+ */
+const readBack = async ({ target, signal }: LogCopy, copied: Copying): Promise<End> => {
+  let [events, position, first, log_digest] = [0, 0n, 0n, LOG_DIGEST_START];
   for await (const event of everything(target, signal)) {
+    first += copied.distances[events] ?? 0n;
+    log_digest = logDigestAfter(log_digest, first, hashOf(event));
     ({ position } = event);
-    at += 1;
-    if (at <= copied.events) continue;
+    events += 1;
+    if (events === copied.events) break;
+  }
+  if (log_digest !== copied.log_digest) throw new CannotCopy(OUT_OF_ORDER);
+  return { position, events, log_digest };
+};
+
+/** Seals the copy, so that the next seal goes on from a position of the target. */
+const seal = async (copy: LogCopy, end: End): Promise<void> => {
+  const { target, clock, signal } = copy;
+  let { events, log_digest, position } = end;
+  for await (const event of everything(target, signal, end.position)) {
+    ({ position } = event);
     [events, log_digest] = [events + 1, logDigestAfter(log_digest, position, hashOf(event))];
   }
   const last = (await ownEventsIn(target)).seals.at(-1)?.seal;
@@ -260,7 +349,10 @@ export const copyLog = async (copy: LogCopy): Promise<CopiedLog> => {
   const { events, found, log_digest } = copied;
   if (events === 0) throw new CannotCopy('The source is empty: there is nothing to copy.');
   const isDone = (type: string): boolean => copied.after.some((event) => event.type === type);
-  if (!isDone('LogCopied')) await keepPositions(copy, copied);
-  if (!isDone('LogSealed')) await seal(copy, copied);
+  if (!isDone('LogSealed')) {
+    const end = await readBack(copy, copied);
+    if (!isDone('LogCopied')) await keepPositions(copy, copied);
+    await seal(copy, end);
+  }
   return { events, found, log_digest };
 };

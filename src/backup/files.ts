@@ -10,9 +10,10 @@ import { uploadKeyOf } from '../../domain/document.ts';
 import { secretObjectKey } from '../../domain/ports/services.ts';
 import { type ConfigVersion, liveSecrets } from '../../domain/savedConfig.ts';
 import { secretsOfWebhook, type Webhook, webhookAfter, type WebhookEvent } from '../../domain/webhook.ts';
-import { byType } from '../audit/auditedEvent.ts';
+import { type AuditedEventOf, byType } from '../audit/auditedEvent.ts';
 import type { EvaluationSetVersion } from '../../domain/evaluation.ts';
 import { runIdOfBatch } from '../../domain/evaluation.ts';
+import { tableKeyOf, type TableVersion } from '../../domain/rules/masterTable.ts';
 import { expectedKeyOf, reportKeyOf } from '../commands/evaluations.ts';
 import type { Watcher } from '../audit/auditLog.ts';
 import { operationFileKeyOf, operationInputKeyOf } from '../commands/operationInput.ts';
@@ -137,13 +138,32 @@ const openWork = (needs: Map<string, Need>) => {
     open.delete(id);
     files.delete(id);
   };
+  /** `of`: the operation beside whose request the file lies, where that is another one. */
+  const needFile = (
+    stream: string,
+    id: string,
+    { sha256, of = id }: { sha256: string | undefined; of?: string },
+  ): void => {
+    const file = operationFileKeyOf(of, sha256);
+    needs.set(file, { stream, sha256: sha256 ?? null });
+    files.set(id, file);
+  };
   return {
-    accept,
     end,
-    needFile: (stream: string, id: string, sha256: string | undefined): void => {
-      const file = operationFileKeyOf(id, sha256);
-      needs.set(file, { stream, sha256: sha256 ?? null });
-      files.set(id, file);
+    accept: ({ stream, data }: AuditedEventOf<'OperationAccepted'>): void => {
+      accept(stream, data.operation_id, data.input_sha256);
+      needFile(stream, data.operation_id, { sha256: data.file_sha256 });
+    },
+    acceptBatch: ({ stream, data }: AuditedEventOf<'BatchAccepted'>): void => {
+      accept(stream, data.batch_id, data.input_sha256);
+      if (data.split === undefined) return;
+      const { operation_id: of, file_sha256: sha256 } = data.split;
+      end(of);
+      needFile(stream, data.batch_id, { sha256, of });
+    },
+    /** Parts of a stack are the documents of a batch, which begins with the request and the file of their split. */
+    succeed: ({ data }: AuditedEventOf<'OperationSucceeded'>): void => {
+      if (data.then_batch_id === undefined) end(data.operation_id);
     },
   };
 };
@@ -165,6 +185,22 @@ const expectedOfSets = (needs: Map<string, Need>) => {
         return [document_id, key] as const;
       });
       expected.set(set.set_id, new Map(named));
+    },
+  };
+};
+
+/** The rows of every version of each table. */
+const rowsOfTables = (needs: Map<string, Need>) => {
+  const kept = new Map<string, Set<string>>();
+  return {
+    need: (stream: string, { table_id, sha256 }: Pick<TableVersion, 'table_id' | 'sha256'>): void => {
+      const key = tableKeyOf(table_id, sha256);
+      needs.set(key, { stream, sha256 });
+      kept.set(table_id, (kept.get(table_id) ?? new Set()).add(key));
+    },
+    forget: (table_id: string): void => {
+      for (const key of kept.get(table_id) ?? []) needs.delete(key);
+      kept.delete(table_id);
     },
   };
 };
@@ -211,13 +247,30 @@ const learnedNeeds = (needs: Map<string, Need>) => {
   };
 };
 
+/** The files of uploads. Those that came with a request are not kept, unless they become uploads later. */
+const uploadNeeds = (needs: Map<string, Need>) => {
+  const presigned = new Set<string>();
+  return {
+    presign: (stream: string, { document_id }: { readonly document_id: string }, isFirst: boolean): void => {
+      if (isFirst) presigned.add(document_id);
+      else needs.set(uploadKeyOf(document_id), { stream, sha256: null });
+    },
+    register: (
+      stream: string,
+      { document_id, sha256 }: { readonly document_id: string; readonly sha256: string },
+    ): void => {
+      if (presigned.delete(document_id)) needs.set(uploadKeyOf(document_id), { stream, sha256 });
+    },
+  };
+};
+
 /** Collects the objects that the events of a log refer to, by key, while an audit reads them. */
 export const objectNeeds = (): {
   readonly watcher: Watcher;
   readonly needs: () => ReadonlyMap<string, Need>;
 } => {
   const needs = new Map<string, Need>();
-  const presigned = new Set<string>();
+  const uploads = uploadNeeds(needs);
   const secrets = new Map<string, readonly string[]>();
   const replaceSecrets = (stream: string, keys: readonly string[]): void => {
     for (const key of secrets.get(stream) ?? []) needs.delete(key);
@@ -228,13 +281,10 @@ export const objectNeeds = (): {
   const work = openWork(needs);
   const { learn, forget, needExamples, needReport } = learnedNeeds(needs);
   const expected = expectedOfSets(needs);
+  const tables = rowsOfTables(needs);
   const see = byType({
-    UploadPresigned: ({ data }) => void presigned.add(data.document_id),
-    DocumentRegistered: ({ stream, data }) => {
-      // Files that came with a request are not kept.
-      if (presigned.delete(data.document_id))
-        needs.set(uploadKeyOf(data.document_id), { stream, sha256: data.sha256 });
-    },
+    UploadPresigned: ({ stream, revision, data }) => uploads.presign(stream, data, revision === 0n),
+    DocumentRegistered: ({ stream, data }) => uploads.register(stream, data),
     UploadRemoved: ({ data }) => void needs.delete(uploadKeyOf(data.document_id)),
     ArtifactPublished: ({ stream, data: { sha256, tenant_id } }) => {
       needs.set(artifactKeyOf(sha256), { stream, sha256 });
@@ -246,20 +296,20 @@ export const objectNeeds = (): {
     },
     TenantErased: ({ data }) => forget(data.tenant_id),
     ExamplesErased: ({ stream, data }) => needExamples(stream, data),
-    OperationAccepted: ({ stream, data: { operation_id, input_sha256: sha256, file_sha256 } }) => {
-      work.accept(stream, operation_id, sha256);
-      work.needFile(stream, operation_id, file_sha256);
-    },
+    OperationAccepted: work.accept,
     EvaluationSetPublished: ({ stream, data }) => expected.need(stream, data),
     EvaluationSetReduced: ({ data: { set_id, document_ids } }) => expected.forget(set_id, document_ids),
     EvaluationSetRemoved: ({ stream, data: { set_id } }) => expected.need(stream, { set_id, examples: [] }),
+    TablePublished: ({ stream, data }) => tables.need(stream, data),
+    TableRemoved: ({ data }) => tables.forget(data.table_id),
     EvaluationScored: ({ stream, data }) => needReport(stream, data),
-    BatchAccepted: ({ stream, data }) => {
-      work.accept(stream, data.batch_id, data.input_sha256);
-      if (data.evaluated !== undefined) learn(data.tenant_id, runIdOfBatch(data.batch_id));
+    BatchAccepted: (event) => {
+      work.acceptBatch(event);
+      const { evaluated, tenant_id, batch_id } = event.data;
+      if (evaluated !== undefined) learn(tenant_id, runIdOfBatch(batch_id));
     },
     BatchEnded: ({ data }) => work.end(data.batch_id),
-    OperationSucceeded: ({ data }) => work.end(data.operation_id),
+    OperationSucceeded: work.succeed,
     OperationFailed: ({ data }) => work.end(data.operation_id),
     OperationCancelled: ({ data }) => work.end(data.operation_id),
     ConfigPublished: ({ stream, data }) => replaceSecrets(stream, secretsOf(data)),
@@ -268,6 +318,7 @@ export const objectNeeds = (): {
     WebhookChanged: seeWebhook,
     WebhookSecretRotated: seeWebhook,
     WebhookDisabled: seeWebhook,
+    WebhookTested: seeWebhook,
     WebhookRemoved: seeWebhook,
   });
   return { watcher: { decoded: see }, needs: () => needs };

@@ -62,7 +62,14 @@ const sealsIn = async (file: string | undefined): Promise<readonly GivenSeal[]> 
 type BesideTheLog = Pick<AuditRequest, 'snapshot' | 'objects' | 'notes'>;
 
 const audit = async (
-  { feed, dense, startChains, startShares, found }: AuditedFeed & { readonly found: FoundSeals },
+  {
+    feed,
+    dense,
+    startChains,
+    startShares,
+    checkArchive,
+    found,
+  }: AuditedFeed & { readonly found: FoundSeals },
   { output, options }: { readonly output: Output; readonly options: AuditOptions },
   beside: BesideTheLog = {},
 ): Promise<AuditReport> => {
@@ -75,6 +82,7 @@ const audit = async (
     origins: found.origins,
     seals: [...found.seals, ...(await sealsIn(options.checkSeal))],
     sealFlaws,
+    archive: await checkArchive?.(output.signal),
     notes: [...found.notes, ...(beside.notes ?? [])],
     onProgress: progress(output),
     signal: output.signal,

@@ -13,7 +13,7 @@ import {
 } from '../backup/files.ts';
 import { checkBackup, type CheckedBackup, TornRestore } from '../backup/restoreBackup.ts';
 import { OperatorError } from '../clientConfig.ts';
-import { type AsJson, command, grouped, json, type Output } from './terminal.ts';
+import { type AsJson, command, grouped, json, type Output, sizeText } from './terminal.ts';
 import { codeOf } from '../../domain/kernel/json.ts';
 import { type MadeBackup, partialPrefix } from '../backup/makeBackup.ts';
 import { backUp, copyLogBetween, restore, verifyBackup } from '../backup/backup.ts';
@@ -21,14 +21,6 @@ import { configFrom } from '../config.ts';
 import { LogNotCopied } from '../../domain/ports/services.ts';
 
 const SHOWN = 20;
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
-
-/** A size as a person reads it. */
-const sizeText = (bytes: number): string => {
-  const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
-  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power] ?? ''}`;
-};
-
 /** What a backup is, in two lines. */
 const backupText = (folder: string, { made_at, log, objects, files }: Manifest): string => {
   const size = sizeText(files.reduce((sum, { bytes }) => sum + bytes, 0));
@@ -256,6 +248,7 @@ export const addBackup = (program: Command): void => {
 interface CopyOptions extends AsJson {
   readonly from?: string;
   readonly to?: string;
+  readonly oneByOne?: boolean;
 }
 
 /** Told on a line of its own so seldom that a log of an evening's copy can be read. */
@@ -282,9 +275,10 @@ const placeOf = (given: string | undefined, otherwise: string | undefined): stri
   return place.includes('://') ? serverOf(place) : resolve(place);
 };
 
-const runCopy = async (output: Output, { from, to, json: asJson }: CopyOptions): Promise<void> => {
+const runCopy = async (output: Output, options: CopyOptions): Promise<void> => {
+  const { from, to, oneByOne = false, json: asJson } = options;
   const { dataDir, eventStoreUrl, s3 } = configFrom();
-  const places = { s3, from: placeOf(from, dataDir), to: placeOf(to, eventStoreUrl) };
+  const places = { s3, from: placeOf(from, dataDir), to: placeOf(to, eventStoreUrl), oneByOne };
   const onProgress = copyProgress(output);
   const copied = await copyLogBetween(places, { onProgress, signal: output.signal });
   if (output.isTerminal) output.note('\r\u001b[K');
@@ -318,6 +312,7 @@ export const addLog = (program: Command): void => {
       '--to <place>',
       'a server, or an empty folder; left out: EVENTSTORE_URL, which hides the password',
     )
+    .option('--one-by-one', 'wait for each append to a server, for one that does not keep their order')
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',

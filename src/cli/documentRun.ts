@@ -371,7 +371,7 @@ export const notRead = (why: ParseFailure): FailedDocument => {
 export const guarded =
   <Answer>(
     bytesMax: number,
-    code: 'extraction_failed' | 'conversion_failed',
+    code: 'extraction_failed' | 'conversion_failed' | 'sorting_failed',
     work: (file: DocumentFile) => Promise<DocumentOutcome<Answer>>,
   ) =>
   async (file: DocumentFile): Promise<DocumentOutcome<Answer>> => {
@@ -428,7 +428,8 @@ export const extractSchema = async (
   return schema as JsonObject;
 };
 
-const jsonAt = async (path: string): Promise<unknown> => {
+/** What a JSON file says; undefined where there is none. */
+export const jsonAt = async (path: string): Promise<unknown> => {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   try {

@@ -8,13 +8,16 @@ import { addAudit } from './audit.ts';
 import { addBackup, addLog, addRestore } from './backup.ts';
 import { addDoctor } from './doctor.ts';
 import { addPayments } from './payments.ts';
+import { addArchive } from './archive.ts';
 import { addEvents, addFx, addPricing, addSeal, addExport } from './records.ts';
 import { addEval, addTrain } from './train.ts';
 import { addMonthExport } from './export.ts';
 import { addExtract } from './extract.ts';
 import { addKeys, addSecrets, addSignInLink, addErasing, addVault } from './access.ts';
 import { addProjections } from './projections.ts';
+import { addSorting } from './sorting.ts';
 import { addToMarkdown } from './toMarkdown.ts';
+import { addWatch } from './watch.ts';
 
 interface McpOptions {
   readonly http?: boolean;
@@ -82,6 +85,7 @@ export const quireProgram = (): Command => {
   addServe(program);
   addExtract(program);
   addToMarkdown(program);
+  addSorting(program);
   addTrain(program);
   addEval(program);
   addProjections(program);
@@ -99,11 +103,13 @@ export const quireProgram = (): Command => {
   addVault(program);
   addAudit(program);
   addSeal(program);
+  addArchive(program);
   addDoctor(program);
   addBackup(program);
   addLog(program);
   addRestore(program);
   addMcp(program);
+  addWatch(program);
   addCompletion(program);
   endAlike(program);
   return program;

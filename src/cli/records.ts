@@ -21,6 +21,7 @@ import {
   type AsJson,
   ask,
   command,
+  daysGiven,
   instantGiven,
   json,
   momentOption,
@@ -30,7 +31,8 @@ import {
 import { messageOf } from '../../domain/kernel/json.ts';
 import type { FxDay } from '../../domain/fxRates.ts';
 import { daysOfEcbFile, ECB_FILE_BYTES_MAX, packagedPrices } from '../operator/runOperation.ts';
-import type { ImportReport, PriceChange, PriceImportReport, SealInput } from '../operator/records.ts';
+import type { ImportReport } from '../commands/importRates.ts';
+import type { PriceChange, PriceImportReport, SealInput } from '../operator/records.ts';
 import { OCR_PRICES_AS_OF, pricesOfLiteLlm } from '../../domain/priceTables.ts';
 import { distinctRows, type TablePrice } from '../../domain/modelPrices.ts';
 import type { SealEvent } from '../../domain/finding.ts';
@@ -339,12 +341,6 @@ const durationGiven = (option: string, text: string): number => {
   const ms = Number(count) * UNITS[unit as keyof typeof UNITS];
   if (ms <= 31 * UNITS.d) return ms;
   throw new OperatorError(`${option}: give minutes, hours or days up to 31 days, like 15m, 1h or 1d.`, 2);
-};
-
-const daysGiven = (text: string): number => {
-  const days = Number(/^([1-9]\d{0,4})d$/.exec(text)?.[1] ?? NaN);
-  if (days <= 36_500) return days;
-  throw new OperatorError('--retain: give days, like 400d.', 2);
 };
 
 const makeSeal = async (output: Output, options: SealOptions): Promise<void> => {

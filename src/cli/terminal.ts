@@ -280,3 +280,18 @@ export const progressShown = (
     },
   };
 };
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** A size as a person reads it. */
+export const sizeText = (bytes: number): string => {
+  const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power] ?? ''}`;
+};
+
+/** Days of `400d`. Throws OperatorError. */
+export const daysGiven = (text: string): number => {
+  const days = Number(/^([1-9]\d{0,4})d$/.exec(text)?.[1] ?? NaN);
+  if (days <= 36_500) return days;
+  throw new OperatorError('--retain: give days, like 400d.', 2);
+};

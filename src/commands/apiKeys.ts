@@ -37,8 +37,9 @@ import {
   billingDetailsStream,
   type PlacedDetails,
 } from '../../domain/billingDetails.ts';
-import { topUp, topUpCodec, type TopUpKind, topUpStream } from '../../domain/topUp.ts';
+import { afterErasure, topUp, topUpCodec, type TopUpKind, topUpStream } from '../../domain/topUp.ts';
 import { withSealed } from '../writer/vault.ts';
+import { lastErasureIn } from './eraseTenant.ts';
 import { withTags } from '../../domain/kernel/tags.ts';
 
 /** The stored form of a key: everything but the key. */
@@ -192,15 +193,31 @@ export type TopUpCommands = ReturnType<typeof topUpCommands>;
 
 const topUpRules = { decider: topUp, codec: topUpCodec, streamOf: topUpStream };
 
-/** Tenants' consents to top-ups. From the log: with tokens in the place of who pays. */
+/** A consent as a caller wants it. */
+export type TopUpCommand = Omit<Extract<TopUpKind['command'], { type: 'SetTopUp' }>['data'], 'erased_at'>;
+type TopUpTold = Omit<Extract<TopUpKind['command'], { type: 'TellTopUp' }>['data'], 'erased_at'>;
+
+/** Tenants' consents to top-ups. From the log: with tokens in the place of who pays, and without what was erased. */
 export const topUpCommands = (store: EventStore, options?: HandlerOptions) => {
   const { handle, stateOf } = streamsOf<TopUpKind>(topUpRules, store, options);
+  const erasedAt = lastErasureIn(store);
+  const handled = async (command: TopUpKind['command'], erased_at: string | null) => {
+    const { tenant_id } = command.data;
+    const outcome = await handle(tenant_id, command, tenant_id);
+    return outcome.kind === 'done' ? { ...outcome, state: afterErasure(outcome.state, erased_at) } : outcome;
+  };
   return {
-    set: async (wanted: TopUpKind['command']['data'], meta: CommandMeta) => {
+    set: async (wanted: TopUpCommand, meta: CommandMeta) => {
       const { tenant_id } = wanted;
-      const data = await withSealed(store, { tenant_id, stream: topUpStream(tenant_id) }, wanted);
-      return handle(tenant_id, { type: 'SetTopUp', data, meta }, tenant_id);
+      const erased_at = await erasedAt(tenant_id);
+      const sealed = await withSealed(store, { tenant_id, stream: topUpStream(tenant_id) }, wanted);
+      return handled({ type: 'SetTopUp', data: { ...sealed, erased_at }, meta }, erased_at);
     },
-    stateOf,
+    /** What became of one that was due. */
+    tell: async (told: TopUpTold, meta: CommandMeta) => {
+      const erased_at = await erasedAt(told.tenant_id);
+      return handled({ type: 'TellTopUp', data: { ...told, erased_at }, meta }, erased_at);
+    },
+    stateOf: async (tenantId: string) => afterErasure(await stateOf(tenantId), await erasedAt(tenantId)),
   };
 };

@@ -8,12 +8,26 @@ import {
   batchStream,
   isBatchAbandoned,
 } from '../../domain/batch.ts';
+import { withWindow } from '../../domain/account/messages.ts';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import { withTags } from '../../domain/kernel/tags.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
-import { batchInputs, type OperationInputDeps, secretsIn } from './operationInput.ts';
+import { spelledPages } from '@quire/engine/document/pages';
+import type { AcceptedOperation, OperationState } from '../../domain/operation.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import { batchIdOfSplit, partsIn, placedInBatch, type StackPart } from '../../domain/split.ts';
+import {
+  batchInputs,
+  LostInput,
+  type OperationInputDeps,
+  operationInputs,
+  secretsIn,
+  stackPartsOn,
+} from './operationInput.ts';
+import { reviewOf, storedReview } from './reviews.ts';
+import { resultShelf } from './storedResult.ts';
 import type { Delivered, HandedOver, ToQueue, WorkPlan, WorkRequest } from './work.ts';
 import { namedWork } from './queue.ts';
 import { reused, workProblem, type WorkProblem } from './workProblem.ts';
@@ -90,9 +104,9 @@ interface Planned extends Pick<WorkRequest, 'tags'> {
   readonly task: WorkPlan['task'];
 }
 
-/** The request, completed by its config; everything that the synchronous call refuses is refused. */
-const planned = async (
-  { document_ids: _, evaluates: __, ...request }: BatchRequest,
+/** Work that has no file yet, completed by its config; everything that the synchronous call refuses is refused. */
+export const plannedWork = async (
+  request: Omit<WorkRequest, 'file' | 'document' | 'handOver'>,
   begin: Begin,
 ): Promise<Planned | WorkProblem> => {
   let taken: Omit<Planned, 'kind'> | undefined;
@@ -183,7 +197,9 @@ const written = async (
   if (task.kind !== 'extract') throw new Error('a batch extracts');
   const secret = secretsIn(task, opening.password);
   if (secret !== null && deps.secrets === undefined) return notKept();
-  const kept = { task, pages: opening.pages, at: [...opening.at] };
+  // Reading a set again makes no document a duplicate.
+  const asked = request.evaluates === undefined ? task : { ...task, duplicates: undefined };
+  const kept = { task: asked, pages: opening.pages, at: [...opening.at] };
   const input_sha256 = await batchInputs(deps).put({ id: batch_id, tenant_id }, kept, secret);
   const meta = metaOf(deps, caller, correlation_id);
   const data = {
@@ -194,6 +210,7 @@ const written = async (
     kind: task.kind,
     document_ids: [...document_ids],
     ...(request.evaluates && { evaluated: await evaluatedIn(batch_id, task, request.evaluates) }),
+    ...withWindow(request.completion_window),
     input_sha256,
     fingerprint: request.idempotency?.fingerprint ?? '',
     correlation_id,
@@ -258,7 +275,8 @@ export const acceptBatch =
       return earlier.fingerprint === request.idempotency?.fingerprint
         ? { kind: 'accepted', batch_id, replayed: true }
         : reused();
-    const plan = await planned(request, begin);
+    const { document_ids: _, evaluates: __, ...work } = request;
+    const plan = await plannedWork(work, begin);
     if (plan.kind === 'problem') return plan;
     return (await withoutPlace(deps, request, batch_id)) ?? written(deps, { ...plan, batch_id }, request);
   };
@@ -313,3 +331,120 @@ export const batches = (store: EventStore) => {
     stateOf,
   };
 };
+
+export interface SplitBatchDeps extends OperationInputDeps {
+  readonly objects: ObjectStore;
+  readonly store: EventStore;
+  readonly usage: { readonly isErased: (documentId: string) => Promise<boolean> };
+  readonly clock: Clock;
+  readonly wrote: (tenantId: string, position: bigint) => void;
+}
+
+type Ended = Pick<OperationState, 'accepted' | 'success'>;
+type Success = NonNullable<OperationState['success']>;
+interface Split {
+  readonly accepted: AcceptedOperation;
+  readonly success: Success;
+}
+
+/** The batch that is due; undefined: none is, or a person has to decide first. */
+const dueBatch = async (deps: SplitBatchDeps, split: Split): Promise<string | undefined> => {
+  if (split.success.review === undefined) return split.success.then_batch_id;
+  return (await reviewOf(deps, split))?.state.decision?.then_batch_id;
+};
+
+/** The parts as the split tells them, or as a person has decided. */
+const partsOf = async (deps: SplitBatchDeps, split: Split): Promise<readonly StackPart[]> => {
+  const { accepted, success } = split;
+  const known = await reviewOf(deps, split);
+  const decided = known && (await storedReview(deps, known));
+  if (decided !== undefined && 'decision' in decided) {
+    const { result } = JSON.parse(new TextDecoder().decode(decided.decision)) as { result: JsonObject };
+    return partsIn(result);
+  }
+  const found = await resultShelf(deps.objects).find(accepted.work_id, success.result_sha256 ?? '');
+  if (found === undefined) throw new LostInput(`the result of ${accepted.operation_id} is missing`);
+  return partsIn(found.body);
+};
+
+/** Keeps what each part gets, as a batch keeps what its documents get. */
+const keptWork = async (deps: SplitBatchDeps, split: Split, { batch_id, tenant_id }: BatchName) => {
+  const { operation_id: id, input_sha256 } = split.accepted;
+  const { task, secrets, at, file, source } = await operationInputs(deps).load(
+    { id, tenant_id },
+    input_sha256,
+  );
+  const then = 'then' in task ? (task.then ?? []) : [];
+  const taskOf = new Map(then.flatMap(({ classes }, index) => classes.map((name) => [name, index] as const)));
+  const { documents } = placedInBatch(await partsOf(deps, split), { batch_id, sent: [...taskOf.keys()] });
+  const parts = documents.flatMap(({ pages, class: name, batch_index }) =>
+    batch_index === null ? [] : [{ pages: spelledPages(pages), task: taskOf.get(name ?? '') ?? 0 }],
+  );
+  const tasks = [];
+  for (const [index, { task: bare, tags }] of then.entries()) {
+    const keys = secrets.then?.[index];
+    const whole = {
+      ...bare,
+      llm: { ...bare.llm, api_key: keys?.llm },
+      ocr: { ...bare.ocr, api_key: keys?.ocr },
+    };
+    const secret = secretsIn(whole, secrets.password);
+    const put = await batchInputs(deps).put({ id: batch_id, tenant_id }, { task: whole, at }, secret);
+    tasks.push({ input_sha256: put, ...withTags(tags) });
+  }
+  const digest = await stackPartsOn(deps.objects).put(batch_id, { file, source, tasks, parts });
+  return { digest, parts };
+};
+
+const acceptance = async (deps: SplitBatchDeps, split: Split, name: BatchName) => {
+  const { digest, parts } = await keptWork(deps, split, name);
+  const { operation_id, project_id, task_id, document_id, fingerprint, tags } = split.accepted;
+  const { correlation_id, api_key_id, api_key_role, file_sha256 = '' } = split.accepted;
+  const meta = metaOf(deps, { key_id: api_key_id, role: api_key_role }, correlation_id);
+  const data = {
+    ...name,
+    project_id,
+    task_id,
+    kind: 'extract' as const,
+    document_ids: parts.map(() => document_id),
+    input_sha256: digest,
+    split: { operation_id, file_sha256, pages: parts.map(({ pages }) => pages) },
+    fingerprint,
+    correlation_id,
+    api_key_id,
+    api_key_role,
+    expires_at: laterBy(meta.now, DAY_MS),
+    ...withTags(tags),
+  };
+  return { type: 'AcceptBatch', data, meta } as const;
+};
+
+const commandFor = (deps: SplitBatchDeps, split: Split, name: BatchName) =>
+  acceptance(deps, split, name).catch((error: unknown) => {
+    if (!(error instanceof LostInput)) throw error;
+    // Nothing is left to begin it with: nobody tries again.
+    return { type: 'AbandonBatch', data: name, meta: systemMeta(deps, name.batch_id) } as const;
+  });
+
+const splitIn = ({ accepted, success }: Ended): Split | undefined =>
+  accepted === null || success === null || accepted.kind !== 'split' ? undefined : { accepted, success };
+
+/**
+ * Accepts the batch that the parts of a split become, once: its ID follows from that of the split, so whoever comes
+ * later finds it. False: this cannot be done now, and has to be asked for again.
+ */
+export const acceptParts =
+  (deps: SplitBatchDeps) =>
+  async (operation: Ended): Promise<boolean> => {
+    const split = splitIn(operation);
+    if (split === undefined || (await dueBatch(deps, split)) === undefined) return true;
+    const { tenant_id, work_id, document_id } = split.accepted;
+    const name = { batch_id: batchIdOfSplit(work_id), tenant_id };
+    const streams = batches(deps.store);
+    const state = await streams.stateOf(name.batch_id);
+    if (state.accepted !== null || isBatchAbandoned(state)) return true;
+    if (await deps.usage.isErased(document_id)) return true;
+    const outcome = await streams.handle(name, await commandFor(deps, split, name));
+    if (outcome.kind === 'done' && outcome.position !== undefined) deps.wrote(tenant_id, outcome.position);
+    return outcome.kind === 'done' || outcome.kind === 'rejected';
+  };

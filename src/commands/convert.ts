@@ -1,3 +1,6 @@
+import type { Code } from '@quire/engine/document/codes';
+import type { Chunk } from '@quire/engine/document/chunks';
+import type { TableRows } from '@quire/engine/document/tableRows';
 import type { Block, TableCell } from '@quire/engine/document/document';
 import type { PageContents, RenderForm, Rendition } from '@quire/engine/ports/documentParser';
 import { LOCAL_MODEL } from '@quire/engine/ports/modelProvider';
@@ -68,10 +71,43 @@ const pageContentAnswers = (pages: readonly PageContents[]): readonly JsonObject
     ...(blocks !== undefined && { blocks: blocks.map(blockAnswer) }),
   }));
 
+const chunkAnswer = ({ id, text, headingPath, pages, boxes }: Chunk): JsonObject => ({
+  id,
+  text,
+  heading_path: headingPath,
+  pages,
+  boxes: boxes.map(({ page, box }) => ({ page, bbox: box })),
+});
+
+const codeAnswer = ({ format, text, page, box, parsed }: Code): JsonObject => ({
+  format,
+  text,
+  page,
+  bbox: box,
+  ...(parsed !== undefined && { parsed }),
+});
+
+const tableAnswer = ({ page, box, title, headerRows, rows }: TableRows): JsonObject => ({
+  page,
+  bbox: box,
+  title,
+  header_rows: headerRows,
+  rows,
+});
+
 /** The members of a conversion's answer that its form asks for. */
-const askedContents = ({ pageContents, proposedSchema }: Rendition): JsonObject => ({
+export const askedContents = ({
+  pageContents,
+  proposedSchema,
+  codes,
+  chunks,
+  tableRows,
+}: Rendition): JsonObject => ({
   ...(pageContents && { pages: pageContentAnswers(pageContents) }),
   ...(proposedSchema && { proposed_schema: proposedSchema }),
+  ...(codes && { codes: codes.map(codeAnswer) }),
+  ...(chunks && { chunks: chunks.map(chunkAnswer) }),
+  ...(tableRows && { tables: tableRows.map(tableAnswer) }),
 });
 
 export interface ConvertRequest extends WorkRequest {
@@ -118,7 +154,9 @@ const rendered = (
     return deps.modelWork.convert(work, { llm: null, ocr, onCall }, keptWork({ long, keeping }));
   const named = { file: request.file, what: 'render', request: work } as const;
   return unlessOverrun(deps.overruns, named, () =>
-    ranges == null ? deps.parser.render(work) : deps.ranged.render({ ...work, ...ranges }),
+    ranges == null
+      ? deps.parser.render({ ...work, onPagesRead: keeping?.onPages })
+      : deps.ranged.render({ ...work, ...ranges }),
   );
 };
 

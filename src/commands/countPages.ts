@@ -59,7 +59,7 @@ export type Overruns = RecentFailures<TimedOut>;
 /** What work does with a file; whatever may change how long it takes is named. */
 interface FileWork {
   readonly file: Pick<ReceivedFile, 'sha256' | 'file_name'>;
-  readonly what: 'inspect' | 'render' | 'extract';
+  readonly what: 'inspect' | 'read' | 'render' | 'extract';
   readonly request: Pick<ParseRequest, 'effort' | 'pages' | 'deadlineMs'>;
   /** Of an extraction. */
   readonly schema?: object;

@@ -13,9 +13,11 @@ import {
   type ToQueue,
   type WorkAnswer,
   type LongWork,
+  noSlot,
   placeHold,
   release,
   settleDone,
+  TO_QUEUE,
   type WorkDone,
   type WorkPlan,
   type WorkRequest,
@@ -24,9 +26,10 @@ import {
 } from './work.ts';
 import { type Overruns, unlessOverrun } from './countPages.ts';
 import { heldElsewhere, misfit, parseProblem, reused, workProblem, type WorkProblem } from './workProblem.ts';
-import type { BillingType } from '../../domain/account/messages.ts';
+import type { BillingType, DeliveredWork } from '../../domain/account/messages.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import { type ChosenModels, ownKeyUse } from './models.ts';
+import { requestText } from './operationInput.ts';
 import { resultShelf, type StoredResult } from './storedResult.ts';
 import type { KeptFacts, UsageLog, WorkEndFact } from './usageLog.ts';
 import type { UsageState } from '../../domain/workEvents.ts';
@@ -166,6 +169,18 @@ export const stopwatch = () => {
   return () => Math.round(performance.now() - began);
 };
 
+/** How work ended that succeeded. Where there is no hold there is no burn, and it says itself what is kept of it. */
+export const completedEnd = (
+  { status, duration_ms, result_sha256 }: DeliveredWork,
+  { free_pages, hold_id }: { readonly free_pages: number; readonly hold_id: string | null },
+): WorkEndFact['end'] => ({
+  kind: 'completed',
+  status,
+  free_pages,
+  duration_ms,
+  ...(hold_id === null && result_sha256 !== undefined && { result_sha256 }),
+});
+
 /** A burn says how its work ended, so a usage event that is late is only late. */
 export const recordEnd = (
   { facts, clock }: Pick<DoWorkDeps, 'facts' | 'clock'>,
@@ -246,6 +261,7 @@ export const workOf = (
     tenant_id: request.tenant_id,
     mode: plan.mode,
     billing_type: ids.billing_type,
+    completion_window: request.completion_window,
     pages: ids.pages,
     project_id: request.project_id,
     task_id: request.task_id,
@@ -327,6 +343,10 @@ const storedFor = async (
 export interface DeliverDeps extends BillingDeps, CountFileDeps, DoWorkDeps {
   readonly objects: ObjectStore;
   readonly slots: HeavySlots;
+  /** Work for which no slot is free goes to the queue, and its caller waits; left out: it is refused. */
+  readonly handsOver?: true;
+  /** Told of a result that was answered and could not be kept. */
+  readonly onUnkept?: ((error: unknown) => void) | undefined;
   /** Notes where a tenant's reads must have got to, to see this. */
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
@@ -397,8 +417,7 @@ const finish = async (
   }
   if (settled.position !== undefined) deps.wrote(bill.tenant_id, settled.position);
   const { free_pages, cost, delivered: paid } = settled;
-  const end = { status: paid.status, duration_ms: paid.duration_ms };
-  await recordEnd(deps, bill, { kind: 'completed', free_pages, ...end });
+  await recordEnd(deps, bill, completedEnd(paid, { free_pages, hold_id }));
   const answered = await paidFor(deps, { stored, digest: result_sha256 }, paid.result_sha256);
   return 'kind' in answered ? answered : { kind: 'delivered', body: answered.body, cost, free_pages };
 };
@@ -471,7 +490,7 @@ const deliverNew = async (deps: DeliverDeps, named: Named): Promise<Delivered | 
   if (outcome.kind !== 'worked') return outcome;
   const { done, held } = outcome;
   const { status, body } = done;
-  const { idempotency } = named.request;
+  const { idempotency, opening } = named.request;
   const stored: StoredResult = {
     operation_id: held.bill.operation_id,
     pages: held.bill.pages,
@@ -482,9 +501,10 @@ const deliverNew = async (deps: DeliverDeps, named: Named): Promise<Delivered | 
     stored_at: deps.clock.now(),
     status,
     duration_ms: elapsedMs(),
+    request: requestText(held.plan.task, opening.pages),
     body,
   };
-  const digest = idempotency === null ? undefined : await keep(deps, held, stored);
+  const digest = idempotency === null ? await keptIfPossible(deps, stored) : await keep(deps, held, stored);
   return finish(deps, held, { stored, digest });
 };
 
@@ -497,6 +517,15 @@ const keep = async (deps: DeliverDeps, work: Work, stored: StoredResult): Promis
     throw error;
   }
 };
+
+/** Without a key nobody asks for it again but people: work that cannot be kept is answered all the same. */
+const keptIfPossible = (deps: DeliverDeps, stored: StoredResult): Promise<string | undefined> =>
+  resultShelf(deps.objects)
+    .put(stored)
+    .catch((error: unknown) => {
+      deps.onUnkept?.(error);
+      return undefined;
+    });
 
 /** Settles and answers a result that an earlier, interrupted request has stored. */
 const finishStored = (
@@ -514,8 +543,6 @@ const finishStored = (
 
 /** How often a key is looked up: other requests of the same key may be ahead each time. */
 const LOOKS = 4;
-
-const TO_QUEUE: ToQueue = { kind: 'to_queue' };
 
 /**
  * Delivers billed work once. The log says what the key names: work of another request or on an erased document is
@@ -568,11 +595,7 @@ export const deliverWork = async (
 ): Promise<WorkAnswer> => {
   if (request.handOver !== undefined) return request.handOver(request, plan);
   const free = deps.slots.take(request.tenant_id);
-  if (free === undefined)
-    return workProblem(
-      'busy',
-      'The server is working on as many documents as it can. Try again in a moment.',
-    );
+  if (free === undefined) return noSlot(deps, request);
   try {
     const { idempotency } = request;
     if (idempotency !== null) return await deliverKeyed(deps, request, { plan, ...idempotency });

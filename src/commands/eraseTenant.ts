@@ -30,6 +30,7 @@ type HeldKind =
   | 'batch'
   | 'job'
   | 'set'
+  | 'table'
   | 'config'
   | 'deployment'
   | 'document';

@@ -321,7 +321,11 @@ export interface SetRequest extends Omit<Parameters<Found>[0], 'least'> {
 interface PublishSetDeps extends EvaluationDeps {
   readonly examples: Found;
   /** Decided documents of a tenant as examples. */
-  readonly decided: (tenantId: string, asked: DecisionsRequest) => Promise<DecidedExamples>;
+  readonly decided: (
+    tenantId: string,
+    asked: DecisionsRequest,
+    meta: CommandMeta,
+  ) => Promise<DecidedExamples>;
 }
 
 /** How long an Idempotency-Key names its set, ms. */
@@ -375,17 +379,17 @@ const noneDecided = ({ left_out }: DecidedExamples): WorkProblem =>
     ['body', 'from_decisions'],
     left_out === 0
       ? 'Nobody has decided such a document, or what was decided is kept no more.'
-      : `The files of ${String(left_out)} decided documents came with their requests and cannot be read again: ` +
-          'upload documents, and extract them by their file_uri.',
+      : `The files of ${String(left_out)} decided documents are no longer kept.`,
   );
 
 /** What a request names; of decisions, those that are examples. */
 const namedIn = async (
   { decided }: PublishSetDeps,
   { tenant_id, examples: asked }: SetRequest,
+  meta: CommandMeta,
 ): Promise<{ readonly named: Parameters<Found>[1]; readonly left_out: number } | WorkProblem> => {
   if (!('from_decisions' in asked)) return { named: asked, left_out: 0 };
-  const { examples, left_out } = await decided(tenant_id, asked.from_decisions);
+  const { examples, left_out } = await decided(tenant_id, asked.from_decisions, meta);
   return examples.length === 0 ? noneDecided({ examples, left_out }) : { named: { examples }, left_out };
 };
 
@@ -393,8 +397,9 @@ const namedIn = async (
 const examplesIn = async (
   deps: PublishSetDeps,
   request: SetRequest,
+  meta: CommandMeta,
 ): Promise<DecidedExamples | WorkProblem> => {
-  const asked = await namedIn(deps, request);
+  const asked = await namedIn(deps, request, meta);
   if ('kind' in asked) return asked;
   const found = await deps.examples({ ...request, least: 1 }, asked.named);
   if ('kind' in found) return found;
@@ -425,7 +430,7 @@ export const publishSet =
     const { tenant_id, identity } = request;
     const before = request.set_id === null ? undefined : await findSet(deps, tenant_id, request.set_id);
     if (request.set_id !== null && before === undefined) return setNotFound();
-    const found = await examplesIn(deps, request);
+    const found = await examplesIn(deps, request, meta);
     if ('kind' in found) return found;
     const set_id = await setIdOf(deps, request);
     const begun = deps.clock.now();

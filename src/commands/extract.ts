@@ -12,7 +12,11 @@ import type { ModelExtractionResult } from '@quire/engine/ports/modelWork';
 import { schemaHash } from '@quire/engine/learning/artifact';
 import { checkSchemaRules } from '@quire/engine/extraction/schema/schemaRules';
 import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { Check, CheckOutcome, DuplicatesRule, PinnedLookup } from '../../domain/rules/checks.ts';
+import { type Duplicate, duplicatesOf } from '../rules/duplicates.ts';
+import type { RulesAnswer, RulesWorker } from '../rules/rulesWork.ts';
 import type { PlatformModels } from '../platformModels.ts';
+import { type FindsTables, pinnedLookups } from './masterTables.ts';
 import type { OperationTask } from './operationInput.ts';
 import { type DeliverDeps, deliverWork } from './deliverWork.ts';
 import {
@@ -41,8 +45,10 @@ import { doubtsIn, type Question } from '../../domain/doubts.ts';
 import { asksForSomebody, type ReviewPolicy } from '../../domain/review.ts';
 import { billedAs } from '../../domain/rating.ts';
 import { deploymentFor, type DeploymentScope } from '../../domain/deployment.ts';
-import { type MergedChannel, overriddenBy } from '../../domain/savedConfig.ts';
+import { type MergedChannel, overriddenBy, savedRulesOf } from '../../domain/savedConfig.ts';
 import { type Artifacts, type Deployments, TamperedArtifact } from './deployments.ts';
+import { judgedBy, type LooksUp } from '../rules/lookups.ts';
+import { resultWarnings } from '../rules/resultWarnings.ts';
 import type { SavedConfigs } from './savedConfigs.ts';
 import type { Tags } from '../../domain/kernel/tags.ts';
 
@@ -78,6 +84,12 @@ export interface ExtractRequest extends WorkRequest {
   readonly allow_partial: boolean;
   /** When a person has to look at the result. */
   readonly review?: ReviewPolicy | undefined;
+  /** What its config says has to be true of the result. */
+  readonly checks?: readonly Check[] | undefined;
+  /** In which tables its config has values of the result looked up. */
+  readonly lookups?: readonly PinnedLookup[] | undefined;
+  /** By what its config tells documents to be the same; left out: not at all. */
+  readonly duplicates?: DuplicatesRule | undefined;
   /** The saved config that the request was completed by. */
   readonly config: { readonly config_id: string; readonly version: number } | null;
   readonly artifact_id: string | null;
@@ -93,15 +105,29 @@ export interface ExtractDeps extends DeliverDeps, ModelDeps {
   readonly engine: ExtractionEngine;
   readonly ranged: RangedWork;
   readonly platformModels: PlatformModels;
+  readonly rules: RulesWorker;
+  readonly lookUp: LooksUp;
   /** Of an extraction in which models take part, their calls included. */
   readonly deadlineMs: Readonly<Record<ExtractRequest['mode'], number>>;
   /** Of one without. */
   readonly localDeadlinesMs: Readonly<Record<ExtractRequest['mode'], number>>;
 }
 
+/** What was read, and what the rules of the config say of it. */
+interface Read {
+  readonly extraction: Extraction;
+  readonly status: WorkDone['status'];
+  readonly judged: RulesAnswer | undefined;
+  /** Earlier documents that say the same; undefined: nobody asks for them. */
+  readonly duplicates: readonly Duplicate[] | undefined;
+}
+
+const outcomeAnswer = ({ paths: _, lookup, ...outcome }: CheckOutcome): JsonObject =>
+  lookup === undefined ? outcome : { ...outcome, lookup: { ...lookup } };
+
 /** The body of the answer, without the bill and members known only after it. */
 const bodyOf = (
-  { extraction, status }: { readonly extraction: Extraction; readonly status: WorkDone['status'] },
+  { extraction, status, judged, duplicates }: Read,
   { task: { models, elapsedMs, ...ids }, use }: { readonly task: WorkTask; readonly use: OwnKeyUse },
   request: ExtractRequest,
 ): JsonObject => ({
@@ -121,9 +147,22 @@ const bodyOf = (
     config_version: request.config?.version ?? null,
     artifact_id: request.artifact_id,
     duration_ms: elapsedMs(),
-    warnings: [...extraction.warnings.map((warning) => ({ ...warning })), ...use.warnings],
+    warnings: [
+      ...extraction.warnings.map((warning) => ({ ...warning })),
+      ...use.warnings,
+      ...resultWarnings({
+        schema: request.schema,
+        value: extraction.value,
+        mimeType: extraction.mimeType,
+        file_name: request.file.file_name,
+        pages: extraction.pages.length,
+        hasText: extraction.warnings.every(({ code }) => code !== 'no_text_found'),
+      }).map((warning) => ({ ...warning })),
+    ],
     pages: pageAnswers(extraction.pages),
     citations: request.settings.citations ? extraction.citations.map((citation) => ({ ...citation })) : [],
+    ...(judged === undefined ? {} : { checks: judged.checks.map(outcomeAnswer) }),
+    ...(duplicates && { duplicates: duplicates.map((one) => ({ ...one })) }),
     read_by: extraction.readBy === undefined ? null : { ...extraction.readBy },
   },
 });
@@ -170,7 +209,9 @@ const extracted = (
   const ranges = task.long?.ranges;
   const named = { file: request.file, what: 'extract', request: work, schema: request.schema } as const;
   return unlessOverrun(deps.overruns, named, () =>
-    ranges == null ? deps.engine.extract(work) : deps.ranged.extract({ ...work, ...ranges }),
+    ranges == null
+      ? deps.engine.extract({ ...work, onPagesRead: task.keeping?.onPages })
+      : deps.ranged.extract({ ...work, ...ranges }),
   );
 };
 
@@ -183,9 +224,21 @@ const run = async (
   if (answer.kind === 'model_failed') return modelProblem(answer.failure);
   if (answer.kind === 'invalid_schema') return workProblem('invalid_schema', answer.detail);
   if (answer.kind !== 'ok') return parseProblem(answer);
-  const { extraction } = answer;
+  return doneWith(deps, request, { task, extraction: answer.extraction });
+};
+
+const doneWith = async (
+  deps: ExtractDeps,
+  request: ExtractRequest,
+  { task, extraction }: { readonly task: WorkTask; readonly extraction: Extraction },
+): Promise<WorkDone | WorkProblem> => {
   const isCut = extraction.warnings.some(isOfMissingPages);
-  const question = questionOf(extraction, request);
+  const judged = await judgedBy(deps, request, extraction.value);
+  const found = await duplicatesOf(deps, { request, work: task, result: extraction.value });
+  if (found.kind === 'busy')
+    return workProblem('busy', 'Duplicates cannot be told now. Send the request again in a moment.');
+  const { duplicates } = found;
+  const question = questionOf(extraction, request, { judged, duplicates });
   if (!isCut && !request.allow_partial && !isAskedFor(extraction, question)) return mismatch(extraction);
   const fits = extraction.validationErrors.length === 0;
   const status = fits && !isCut ? 'success' : 'partial';
@@ -194,7 +247,11 @@ const run = async (
     kind: 'done',
     status,
     question,
-    body: bodyOf({ extraction, status }, { task, use }, question ? cited(request) : request),
+    body: bodyOf(
+      { extraction, status, judged, duplicates },
+      { task, use },
+      question ? cited(request) : request,
+    ),
   };
 };
 
@@ -207,10 +264,14 @@ const cited = (request: ExtractRequest): ExtractRequest => ({
 /** The question to a person about a reading; undefined: nobody has to look at it. */
 const questionOf = (
   { value, citations, warnings, validationErrors: errors }: Extraction,
-  { review, schema, file }: ExtractRequest,
+  { review, schema, file, duplicates: rule }: ExtractRequest,
+  { judged, duplicates = [] }: Pick<Read, 'judged' | 'duplicates'>,
 ): Question | undefined => {
   if (review === undefined) return undefined;
-  const doubts = doubtsIn({ value, citations, warnings, errors, file_sha256: file.sha256 }, review);
+  const { checks = [] } = judged ?? {};
+  const duplicated = duplicates.flatMap(({ by }) => (by === 'file' ? [''] : (rule?.values ?? [])));
+  const read = { value, citations, warnings, errors, checks, duplicated, file_sha256: file.sha256 };
+  const doubts = doubtsIn(read, review);
   return doubts.length === 0 ? undefined : { schema, doubts };
 };
 
@@ -269,6 +330,9 @@ const taskOf = ({ llm, ocr, ...request }: ExtractRequest): OperationTask => ({
   allow_partial: request.allow_partial,
   ...request.settings,
   review: request.review,
+  checks: request.checks === undefined ? undefined : [...request.checks],
+  lookups: request.lookups === undefined ? undefined : [...request.lookups],
+  duplicates: request.duplicates,
   config: request.config,
   artifact_id: request.artifact_id,
   llm,
@@ -306,6 +370,7 @@ export const extractDocument =
 /** Where saved configs, artifacts and deployments are found, and what does the work. */
 interface ExtractFieldsDeps {
   readonly savedConfigs: Pick<SavedConfigs, 'resolve'>;
+  readonly tables: FindsTables;
   readonly artifacts: Pick<Artifacts, 'find' | 'isErased' | 'load'>;
   readonly deployments: Pick<Deployments, 'stateOf'>;
   readonly extract: (request: ExtractRequest) => Promise<WorkAnswer>;
@@ -341,7 +406,7 @@ const checkedSchema = (schema: unknown): Checked | WorkProblem => {
 };
 
 /** A request with what its saved config says beneath it, field by field. */
-interface Completed {
+interface Completed extends Pick<ExtractRequest, 'checks' | 'lookups' | 'duplicates'> {
   readonly kind: 'completed';
   readonly fields: ExtractFields;
   readonly config: ExtractRequest['config'];
@@ -389,7 +454,13 @@ const completed = async (
   const { schema, mode, artifact_id, review, tags } = merged;
   const settings = { ...fields.settings, ...savedSettings.parse(merged) };
   const said = { schema, mode, artifact_id, review, settings };
-  return { kind: 'completed', fields: { ...fields, ...said, ...channels }, config, tags };
+  const { checks, lookups, duplicates } = savedRulesOf(version);
+  const rules = {
+    checks: checks ?? undefined,
+    lookups: await pinnedLookups(deps.tables, tenantId, lookups),
+    duplicates: duplicates ?? undefined,
+  };
+  return { kind: 'completed', fields: { ...fields, ...said, ...channels }, config, tags, ...rules };
 };
 
 /** The artifact of the scope's active deployment, where a request says nothing of what to extract. */
@@ -453,7 +524,7 @@ const foundFor = async (
 
 /** Field by field: what the request says, then its config, then its artifact, then the defaults. */
 const requestOf = (
-  { fields, config, trained }: Found,
+  { fields, config, trained, checks, lookups, duplicates }: Found,
   work: WorkRequest,
 ): { readonly kind: 'asked'; readonly request: ExtractRequest } | WorkProblem => {
   const checked = checkedSchema(fields.schema ?? trained?.file.schema);
@@ -470,6 +541,9 @@ const requestOf = (
       settings,
       allow_partial,
       review: review !== undefined && asksForSomebody(review) ? review : undefined,
+      checks,
+      lookups,
+      duplicates,
       config,
       ...learnedFor(schema, trained),
       llm,

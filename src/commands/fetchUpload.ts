@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { DocumentSource, ObjectStore, SourceAddress } from '../../domain/ports/services.ts';
 import type { ExampleSource } from '../../domain/ports/trainer.ts';
 import type { BytesInFlight } from './slots.ts';
@@ -173,6 +174,20 @@ interface DiskDeps {
   readonly bytesMax: number;
 }
 
+/** The file of an upload, as it was sent; in the terms of `Uploads` where there is none. */
+export const openUpload =
+  ({ documents, objects }: { readonly documents: Documents; readonly objects: Pick<ObjectStore, 'open'> }) =>
+  async (
+    by: UploadReader,
+    documentId: string,
+  ): Promise<{ readonly kind: 'ok'; readonly bytes: AsyncIterable<Uint8Array> } | WorkProblem> => {
+    const own = await ownUpload(documents, by, documentNamedIn({ document_id: documentId }));
+    if (own.kind === 'problem') return own;
+    const bytes = own.removed === null ? await objects.open(uploadKeyOf(documentId)) : undefined;
+    if (bytes !== undefined) return { kind: 'ok', bytes };
+    return own.removed === null && own.registered === null ? notUploaded() : gone();
+  };
+
 interface UploadsDeps extends Pick<DiskDeps, 'bytesMax'> {
   readonly documents: Documents;
   readonly objects: Pick<ObjectStore, 'remove'>;
@@ -301,6 +316,57 @@ const fetchOf = async (
     document: { document_id, tenant_id, project_id, task_id, file_name, kind, dataset_id },
   };
 };
+
+/** A file that came with a request, and where it lies. */
+export interface RequestFile {
+  readonly document_id: string;
+  readonly key: string;
+}
+
+type KeepDeps = DiskDeps & {
+  readonly documents: Documents;
+  readonly wrote: (tenantId: string, position: bigint) => void;
+};
+
+const uploadOf = (
+  { source: _, pages: __, sha256: ___, mime_type, ...document }: NonNullable<DocumentState['registered']>,
+  now: string,
+): UploadPresigned['data'] => ({
+  ...document,
+  content_type: mime_type,
+  kind: 'document',
+  dataset_id: null,
+  expires_at: now,
+  created_at: now,
+});
+
+/**
+ * Makes the file that came with a request an upload of the same document, so that it can be read again. False: it is
+ * no longer kept, or was removed or erased. What a crash leaves in storage is completed by the repeat.
+ */
+export const keepRequestFile =
+  (deps: KeepDeps) =>
+  async ({ document_id, key }: RequestFile, meta: CommandMeta): Promise<boolean> => {
+    const { documents, objects, uploadDir } = deps;
+    const { presigned, registered, removed, erased } = await documents.stateOf(document_id);
+    if (registered === null || removed !== null || erased !== null) return false;
+    if (presigned !== null) return true;
+    const path = join(uploadDir, `kept-${randomUUID()}`);
+    try {
+      if ((await placed(deps, key, path)) === 'missing') return false;
+      await objects.putFile(uploadKeyOf(document_id), path);
+    } finally {
+      await rm(path, { force: true });
+    }
+    const data = uploadOf(registered, meta.now);
+    const outcome = await documents.record({ type: 'UploadPresigned', data }, meta);
+    if (outcome.kind === 'done' && outcome.position !== undefined)
+      deps.wrote(data.tenant_id, outcome.position);
+    if (outcome.kind !== 'done' || outcome.state.erased === null) return outcome.kind === 'done';
+    // It was erased meanwhile, and all that lay there then.
+    await objects.remove(uploadKeyOf(document_id));
+    return false;
+  };
 
 /** A document that was presigned, and what became of it. */
 export type OwnUpload = DocumentState & { readonly kind: 'ok'; readonly presigned: UploadPresigned['data'] };

@@ -151,31 +151,47 @@ export const holdCredits = async (
   return refusalOf(rejection);
 };
 
+interface Released {
+  /** Notes where a tenant's reads must have got to, to see this. */
+  readonly wrote?: (tenantId: string, position: bigint) => void;
+}
+
 /**
  * Gives a hold back. `closed`: it was settled or released before, and stays so. `not_now`: ask again, or let it
  * expire.
  */
 export const releaseHold = async (
-  { accounts }: Pick<HoldDeps, 'accounts'>,
+  { accounts, wrote }: Pick<HoldDeps, 'accounts'> & Released,
   data: ReleaseHold['data'],
   meta: CommandMeta,
 ): Promise<'released' | 'closed' | 'not_now'> => {
-  const { kind } = await accounts.execute({ type: 'ReleaseHold', data, meta });
-  if (kind === 'rejected') return 'closed';
-  return kind === 'done' ? 'released' : 'not_now';
+  const outcome = await accounts.execute({ type: 'ReleaseHold', data, meta });
+  if (outcome.kind === 'rejected') return 'closed';
+  if (outcome.kind !== 'done') return 'not_now';
+  if (outcome.position !== undefined) wrote?.(data.tenant_id, outcome.position);
+  return 'released';
 };
+
+/** Work, and the hold that it was asked for under; null: it is not billed. */
+interface HeldWork {
+  readonly tenant_id: string;
+  readonly operation_id: string;
+  readonly hold_id: string | null;
+}
 
 /**
  * Whether work was given up permanently: it has no open hold, and was not billed. Holds that the account no longer
- * remembers are looked up in its stream, back to the work's first hold.
+ * remembers are looked up in its stream, back to the work's first hold. Work that asked for no hold has none, unless
+ * another key of its tenant held it since.
  */
 export const wasGivenUp = async (
   { accounts, store }: HoldDeps,
-  { tenant_id, operation_id }: { readonly tenant_id: string; readonly operation_id: string },
+  { tenant_id, operation_id, hold_id }: HeldWork,
 ): Promise<boolean> => {
   const { operations } = await accounts.stateOf(tenant_id, 0);
   const hold = operations.get(operation_id);
   if (hold !== undefined) return hold === RELEASED;
+  if (hold_id === null) return true;
   for await (const recorded of store.read(accountStream(tenant_id), { direction: 'backwards' })) {
     const { type, data } = accountCodec.decode(recorded);
     if (type === 'CreditsBurned' && data.operation_id === operation_id) return false;

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { extractionSettings } from '@quire/engine/ports/extractionEngine';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import { reviewPolicy } from '../../domain/review.ts';
+import { partsPolicy, reviewPolicy } from '../../domain/review.ts';
+import { checks, duplicatesRule, pinnedLookup } from '../../domain/rules/checks.ts';
 import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
 
 const channel = z.object({
@@ -22,6 +23,9 @@ const extractTask = z.object({
   allow_partial: z.boolean(),
   ...extractionSettings.shape,
   review: reviewPolicy.optional(),
+  checks: checks.optional(),
+  lookups: z.array(pinnedLookup).optional(),
+  duplicates: duplicatesRule.optional(),
   config: z.object({ config_id: z.string(), version: z.number() }).nullable(),
   artifact_id: z.string().nullable(),
   llm: channel,
@@ -35,12 +39,48 @@ const convertTask = z.object({
     blocks: z.boolean().optional(),
     pageMarkdown: z.boolean().optional(),
     proposedSchema: z.boolean().optional(),
+    codes: z.boolean().optional(),
+    chunks: z
+      .object({
+        by: z.enum(['heading', 'page', 'size']),
+        maxCharacters: z.number().optional(),
+        overlap: z.number().optional(),
+      })
+      .optional(),
+    tableRows: z.boolean().optional(),
     tables: z.enum(['markdown', 'html']).optional(),
   }),
   ocr: channel,
 });
 
-const operationTask = z.discriminatedUnion('kind', [extractTask, convertTask]);
+const sortTask = z.object({
+  kind: z.enum(['classify', 'split']),
+  classes: z.array(
+    z.object({
+      name: z.string(),
+      description: z.string().optional(),
+      schema: z
+        .record(z.string(), z.unknown())
+        .transform((value) => value as JsonObject)
+        .optional(),
+      examples: z.array(z.string()).optional(),
+    }),
+  ),
+  /** Of a split. */
+  review: partsPolicy.optional(),
+  /** What the parts of some classes get once the stack is split: the work, and the tags that it is billed with. */
+  then: z
+    .array(
+      z.object({
+        classes: z.array(z.string()),
+        task: extractTask,
+        tags: z.record(z.string(), z.string()).optional(),
+      }),
+    )
+    .optional(),
+});
+
+const operationTask = z.discriminatedUnion('kind', [extractTask, convertTask, sortTask]);
 
 /** The work to do. It has keys while a process holds it, and never in storage. */
 export type OperationTask = z.input<typeof operationTask>;
@@ -61,10 +101,12 @@ const operationInput = askedInput.extend({
 });
 export type OperationInput = z.output<typeof operationInput>;
 
-const operationSecrets = z.object({
-  llm: z.string().optional(),
-  ocr: z.string().optional(),
+const channelKeys = z.object({ llm: z.string().optional(), ocr: z.string().optional() });
+
+const operationSecrets = channelKeys.extend({
   password: z.string().optional(),
+  /** Of what the parts of a stack get, in its order. */
+  then: z.array(channelKeys).optional(),
 });
 export type OperationSecrets = z.output<typeof operationSecrets>;
 
@@ -96,15 +138,53 @@ interface InputOwner {
 
 const withoutKey = ({ api_key: _, ...rest }: z.input<typeof channel>) => rest;
 
-const withoutKeys = (task: OperationTask): OperationTask =>
-  task.kind === 'extract'
-    ? { ...task, llm: withoutKey(task.llm), ocr: withoutKey(task.ocr) }
-    : { ...task, ocr: withoutKey(task.ocr) };
+type ExtractTask = z.input<typeof extractTask>;
+type SortTask = z.input<typeof sortTask>;
+
+const extractWithoutKeys = (task: ExtractTask): ExtractTask => ({
+  ...task,
+  llm: withoutKey(task.llm),
+  ocr: withoutKey(task.ocr),
+});
+
+const withoutKeys = (task: OperationTask): OperationTask => {
+  if (task.kind === 'extract') return extractWithoutKeys(task);
+  if (task.kind === 'to_markdown') return { ...task, ocr: withoutKey(task.ocr) };
+  if (task.then === undefined) return task;
+  return { ...task, then: task.then.map((one) => ({ ...one, task: extractWithoutKeys(one.task) })) };
+};
+
+/** The schemas of classes, and what their parts get, are those of saved configs: a request has the names alone. */
+const namesOnly = ({ then, ...task }: SortTask) => ({
+  ...task,
+  classes: task.classes.map(({ schema: _, ...one }) => one),
+  then: then?.map(({ classes, task: { config } }) => ({ classes, config })),
+});
+
+/** Bytes of a request with its quotes escaped, as it is kept: what is longer would hide the result behind it. */
+const REQUEST_BYTES_MAX = 917_504;
+
+/** A request as it is kept beside its result: without keys and passwords; undefined: it is too long to be kept. */
+export const requestText = (task: OperationTask, pages: string | undefined): string | undefined => {
+  const kept = 'classes' in task ? namesOnly(task) : withoutKeys(task);
+  const text = JSON.stringify({ ...kept, pages });
+  const bytes = text.length > REQUEST_BYTES_MAX ? Infinity : Buffer.byteLength(JSON.stringify(text));
+  return bytes > REQUEST_BYTES_MAX ? undefined : text;
+};
+
+const keysIn = (task: OperationTask): z.output<typeof channelKeys> => ({
+  llm: task.kind === 'extract' ? task.llm.api_key : undefined,
+  ocr: 'ocr' in task ? task.ocr.api_key : undefined,
+});
+
+const keysAfter = (task: OperationTask): OperationSecrets['then'] => {
+  const keys = 'then' in task ? (task.then ?? []).map((one) => keysIn(one.task)) : [];
+  return keys.some(({ llm, ocr }) => llm !== undefined || ocr !== undefined) ? keys : undefined;
+};
 
 /** Keys of the caller's own models, and the password of the document. */
 export const secretsIn = (task: OperationTask, password: string | undefined): OperationSecrets | null => {
-  const llm = task.kind === 'extract' ? task.llm.api_key : undefined;
-  const given = { llm, ocr: task.ocr.api_key, password };
+  const given = { ...keysIn(task), password, then: keysAfter(task) };
   const some = Object.entries(given).filter(([, value]) => value !== undefined);
   return some.length === 0 ? null : Object.fromEntries(some);
 };
@@ -137,13 +217,17 @@ export const dropInputs = async (
   await dropSecrets(objects, workId);
 };
 
-/** Work that a person has to look at needs its file and its request, but no longer its parts and its keys. */
+/**
+ * Work that a person has to look at, or whose parts are other work's documents, needs its file and its request, but no
+ * longer its parts. `keys`: whether it needs its keys.
+ */
 export const dropUnreviewed = async (
   objects: Pick<ObjectStore, 'list' | 'remove'>,
   operationId: string,
+  { keys = false } = {},
 ): Promise<void> => {
   await dropAll(objects, `${OPERATIONS_PREFIX}${operationId}/parts/`);
-  await dropSecrets(objects, operationId);
+  if (!keys) await dropSecrets(objects, operationId);
 };
 
 /**
@@ -196,6 +280,34 @@ const inputShelf =
       return { ...input, secrets: operationSecrets.parse(JSON.parse(opened.text)) };
     },
   });
+
+/** What each document of a batch gets that is a part of a stack. */
+const stackParts = z.object({
+  file: operationInput.shape.file,
+  source: operationInput.shape.source,
+  /** Digests of the work for the parts, as `batchInputs` has it. */
+  tasks: z.array(z.object({ input_sha256: z.string(), tags: z.record(z.string(), z.string()).optional() })),
+  /** In the order of the batch; `task` is a place in `tasks`. */
+  parts: z.array(z.object({ pages: z.string(), task: z.number() })),
+});
+export type StackParts = z.output<typeof stackParts>;
+
+/** The parts of stacks, beside the requests of the batches that they are. */
+export const stackPartsOn = (objects: Pick<ObjectStore, 'get' | 'put'>) => ({
+  /** Gives the digest by which the event of the batch names them. */
+  put: async (batchId: string, parts: StackParts): Promise<string> => {
+    const bytes = new TextEncoder().encode(JSON.stringify(parts));
+    await objects.put(operationInputKeyOf(batchId, sha256(bytes)), bytes);
+    return sha256(bytes);
+  },
+  /** Throws LostInput when they are missing, or others. */
+  load: async (batchId: string, digest: string): Promise<StackParts> => {
+    const bytes = await objects.get(operationInputKeyOf(batchId, digest));
+    if (bytes === undefined || sha256(bytes) !== digest)
+      throw new LostInput(`the parts of ${batchId} are missing or were changed`);
+    return stackParts.parse(JSON.parse(new TextDecoder().decode(bytes)));
+  },
+});
 
 export const operationInputs = inputShelf(operationInput);
 /** The work to do with each document of a batch. Stored beside those of operations. */

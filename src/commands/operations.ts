@@ -12,7 +12,8 @@ import {
   workIdOfOperation,
 } from '../../domain/operation.ts';
 import { holdIdFor, suffixOf } from '../../domain/leased.ts';
-import { NO_END } from '../../domain/account/messages.ts';
+import { isWorkId, type WorkEndpoint } from '../../domain/workEvents.ts';
+import { NO_END, withWindow } from '../../domain/account/messages.ts';
 import {
   type BillingDeps,
   billOf,
@@ -33,12 +34,12 @@ import {
   recordEnd,
   stopwatch,
   workOf,
+  completedEnd,
 } from './deliverWork.ts';
 import {
   dropInputs,
   dropUnreviewed,
   operationFileKeyOf,
-  type OperationInputDeps,
   operationInputs,
   secretsIn,
 } from './operationInput.ts';
@@ -51,13 +52,13 @@ import {
   type cancelWork,
   type CloseDeps,
   type KeyedDeps,
-  type KeyedEndpoint,
   operationRules,
   refusalOf,
   type WorkMoney,
   workNamedBy,
 } from './queue.ts';
-import { heldElsewhere, reused, workProblem, type WorkProblem } from './workProblem.ts';
+import { acceptParts, type SplitBatchDeps } from './batches.ts';
+import { heldElsewhere, noPlace, reused, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import {
@@ -69,14 +70,16 @@ import {
   RESULTS_PREFIX,
 } from './storedResult.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
 import { withTags } from '../../domain/kernel/tags.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
 
 export interface OperationMoneyDeps
-  extends BillingDeps, CloseDeps, Pick<OperationInputDeps, 'objects'>, Pick<DoWorkDeps, 'facts'> {
+  extends BillingDeps, CloseDeps, SplitBatchDeps, Pick<DoWorkDeps, 'facts'> {
   readonly clock: BillingDeps['clock'];
+  readonly wrote: CloseDeps['wrote'];
   readonly operations: Operations;
 }
 
@@ -87,6 +90,7 @@ export const workToBill = (accepted: AcceptedOperation): WorkToBill => ({
   tenant_id: accepted.tenant_id,
   mode: accepted.mode,
   billing_type: accepted.billing_type,
+  completion_window: accepted.completion_window,
   pages: accepted.pages,
   project_id: accepted.project_id,
   task_id: accepted.task_id,
@@ -117,26 +121,29 @@ const billed = async (
   }
   if (bill.kind !== 'billed') return false;
   if (bill.position !== undefined) deps.wrote(tenant_id, bill.position);
-  await recordEnd(deps, work, { kind: 'completed', free_pages: bill.free_pages, status, duration_ms });
+  await recordEnd(deps, work, completedEnd(delivered, { free_pages: bill.free_pages, hold_id }));
   return true;
 };
 
 /** How operations are billed and closed. */
 export const operationMoney = (deps: OperationMoneyDeps): WorkMoney<OperationWork> => ({
   streams: deps.operations,
-  isHeldFor: ({ operation_id }, work_id) =>
-    /^(ext|cnv)_/.test(work_id) && suffixOf(work_id) === suffixOf(operation_id),
+  isHeldFor: ({ operation_id }, work_id) => isWorkId(work_id) && suffixOf(work_id) === suffixOf(operation_id),
   idOf: ({ operation_id }) => operation_id,
-  bill: (accepted, success) => billed(deps, accepted, success),
+  // The parts of a stack are a batch by the time that callers are told of it.
+  bill: async (accepted, success) =>
+    (await acceptParts(deps)({ accepted, success })) && billed(deps, accepted, success),
   unbilled: async ({ accepted, status, failure, attempts }) => {
     const code = status === 'cancelled' ? 'request_aborted' : (failure?.code ?? 'internal_error');
     if (attempts > 0) await recordEnd(deps, workToBill(accepted), { kind: 'failed', code });
   },
-  // A person who looks at the result has to see the document.
-  drop: ({ operation_id }, { success }) =>
-    success?.review === undefined
+  // A person who looks at the result has to see the document, and its parts may be the documents of a batch.
+  drop: ({ operation_id }, { accepted, success }) =>
+    success?.review === undefined && success?.then_batch_id === undefined
       ? dropInputs(deps.objects, operation_id)
-      : dropUnreviewed(deps.objects, operation_id),
+      : dropUnreviewed(deps.objects, operation_id, {
+          keys: accepted?.kind === 'split' && success.review !== undefined,
+        }),
 });
 
 /** `known`: IDs, apart by blanks; null: none. */
@@ -146,8 +153,8 @@ interface OpenOperations {
   readonly known: string | null;
 }
 
-interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, OperationInputDeps, Pick<KeyedDeps, 'usage'> {
-  readonly objects: OperationInputDeps['objects'];
+interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, Pick<KeyedDeps, 'usage'> {
+  readonly usage: KeyedDeps['usage'];
   readonly slots: Pick<HeavySlots, 'take'>;
   /** Operations of a tenant that have not ended, and those of `ids` that it knows at all. May be late. */
   readonly openOf: (tenantId: string, ids: readonly string[]) => Promise<OpenOperations>;
@@ -175,7 +182,7 @@ const DAY_MS = 24 * 3_600_000;
 export const OPEN_MAX = 1_000;
 
 /** The kind of work by its name in URLs, or that it is a document of a batch. */
-export type OperationEndpoint = KeyedEndpoint | typeof BATCH;
+export type OperationEndpoint = WorkEndpoint | typeof BATCH;
 
 type Begin = (work: WorkRequest) => Promise<WorkAnswer>;
 
@@ -312,6 +319,7 @@ const enqueued = async (
         document_id,
         mode,
         billing_type,
+        ...withWindow(bill.completion_window),
         pages: bill.pages,
         input_sha256,
         file_sha256: file.sha256,
@@ -451,11 +459,7 @@ const inSlot = async (
   begin: () => Promise<WorkAnswer>,
 ): Promise<WorkAnswer> => {
   const free = slots.take(tenant_id);
-  if (free === undefined)
-    return workProblem(
-      'busy',
-      'The server is working on as many documents as it can. Try again in a moment.',
-    );
+  if (free === undefined) return noPlace();
   try {
     return await begin();
   } finally {
@@ -475,6 +479,10 @@ export interface OperationCommands {
   /** undefined where there is none, or it is kept no more. */
   readonly result: (state: OperationState, ends: BodyEnds) => Promise<JsonPieces | undefined>;
   readonly problem: (operationId: string) => Promise<StoredProblem | undefined>;
+  /** The result of work whose caller waited, from the place where it lies. */
+  readonly waitedResult: (key: string, ends: BodyEnds) => Promise<JsonPieces | undefined>;
+  /** The request that a result answers. */
+  readonly requestOf: (key: string) => Promise<JsonObject | undefined>;
 }
 
 /** Where the result lies that an operation succeeded with; undefined for one that did not. */

@@ -1,4 +1,4 @@
-import type { AccountEventOf } from '../../domain/account/messages.ts';
+import type { AccountEventOf, RatedOperation } from '../../domain/account/messages.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import {
@@ -19,7 +19,13 @@ import {
   operationStream,
   workIdOfOperation,
 } from '../../domain/operation.ts';
-import { usageEnd, type UsageState } from '../../domain/workEvents.ts';
+import {
+  usageEnd,
+  type UsageState,
+  operationOfEndpoint,
+  WORKS,
+  type WorkEndpoint,
+} from '../../domain/workEvents.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
 import { type HoldDeps, releaseHold } from './holds.ts';
@@ -183,18 +189,15 @@ export const operationRules = {
   streamOf: operationStream,
 };
 
-/** The kinds of work that a key can name, by their names in URLs. */
-const KINDS = {
-  extract: { kind: 'extract', idPrefix: 'ext' },
-  'to-markdown': { kind: 'to_markdown', idPrefix: 'cnv' },
-} as const;
-
-/** The name of a kind of work in URLs. */
-export type KeyedEndpoint = keyof typeof KINDS;
+/** A kind of work that a key can name, by its name in URLs. */
+const kindOf = (endpoint: WorkEndpoint) => {
+  const kind = operationOfEndpoint(endpoint);
+  return { kind, idPrefix: WORKS[kind].prefix };
+};
 
 /** Which work, by the name of its stream. */
 interface UsageName {
-  readonly operation: (typeof KINDS)[KeyedEndpoint]['kind'];
+  readonly operation: RatedOperation;
   readonly operation_id: string;
 }
 
@@ -218,7 +221,7 @@ export interface NamedWork {
   readonly operation_id: string;
   /** null: it is no operation. */
   readonly accepted: AcceptedOperation | null;
-  /** Of the extraction or conversion that it is. */
+  /** Of the work that it is. */
   readonly work_id: string;
   readonly usage: UsageState;
 }
@@ -228,8 +231,8 @@ export interface NamedWork {
  * operation have one suffix, so the account refuses a second hold for either. A day after its end, after it failed
  * under a caller who waited, or after its request was given up, the key names the next generation.
  */
-export const workNamedBy = async (deps: KeyedDeps, key: Key, endpoint: KeyedEndpoint): Promise<NamedWork> => {
-  const { kind, idPrefix } = KINDS[endpoint];
+export const workNamedBy = async (deps: KeyedDeps, key: Key, endpoint: WorkEndpoint): Promise<NamedWork> => {
+  const { kind, idPrefix } = kindOf(endpoint);
   const operations = streamsOf<OperationKind>(operationRules, deps.store);
   const [former, found] = await Promise.all([
     formerWork(deps, key, endpoint),
@@ -260,9 +263,9 @@ export const workNamedBy = async (deps: KeyedDeps, key: Key, endpoint: KeyedEndp
 const formerWork = async (
   { usage, clock }: KeyedDeps,
   key: Key,
-  endpoint: KeyedEndpoint,
+  endpoint: WorkEndpoint,
 ): Promise<Pick<NamedWork, 'work_id' | 'usage'> | undefined> => {
-  const { kind, idPrefix } = KINDS[endpoint];
+  const { kind, idPrefix } = kindOf(endpoint);
   const idOf = (generation: number) => workIdFor(idPrefix, { ...key, kind, generation });
   const stateOf = (operation_id: string) => usage.stateOf({ operation: kind, operation_id });
   const first = await stateOf(idOf(0));

@@ -19,6 +19,7 @@ import {
   type BillingConfigKind,
   type BillingConfigState,
   type BillingRate,
+  isSameRate,
   type TermsChange,
 } from '../../domain/billingConfig.ts';
 import {
@@ -30,8 +31,13 @@ import {
   type PriceListState,
   type PublishPriceList,
 } from '../../domain/priceList.ts';
-import { modeOf, ratedMode, rateOf, type RatedOperation, type RateKey } from '../../domain/rating.ts';
-import type { BillingType } from '../../domain/account/messages.ts';
+import { modeOf, ratedMode, rateOf } from '../../domain/rating.ts';
+import {
+  type BillingType,
+  type CompletionWindow,
+  type RatedOperation,
+  withWindow,
+} from '../../domain/account/messages.ts';
 import type { AnyKind, CommandMeta, Decider } from '../../domain/kernel/decider.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import { misfit } from './workProblem.ts';
@@ -121,9 +127,6 @@ export const newestConfig = (state: BillingConfigState): BillingConfig => {
 export const activeConfig = async (reference: Pick<ReferenceData, 'billingConfig'>): Promise<BillingConfig> =>
   newestConfig(await reference.billingConfig());
 
-export const isSameRate = (a: RateKey, b: RateKey): boolean =>
-  a.operation === b.operation && a.extraction_mode === b.extraction_mode && a.billing_type === b.billing_type;
-
 /** The version since which a rate is what it is in `version`. */
 const since = ({ versions }: BillingConfigState, version: number, rate: BillingRate) => {
   let from = versions[version - 1];
@@ -142,6 +145,7 @@ export const ratesSince = (state: BillingConfigState, { version, rates, created_
     const from = since(state, version, rate);
     return {
       ...rate,
+      completion_window: rate.completion_window ?? null,
       billing_config_version: from?.version ?? version,
       effective_at: from?.created_at ?? created_at,
     };
@@ -225,6 +229,7 @@ interface RateChange {
   readonly operation: RatedOperation;
   readonly extraction_mode: string;
   readonly billing_type: BillingType;
+  readonly completion_window?: CompletionWindow | null | undefined;
   readonly credits_per_page: number;
 }
 
@@ -235,9 +240,14 @@ export const setRate = async (
   meta: CommandMeta,
 ) => {
   const extraction_mode = ratedMode(operation, modeOf(change.extraction_mode) ?? 'standard');
-  const key = { operation, extraction_mode, billing_type };
+  const key = { operation, extraction_mode, billing_type, ...withWindow(change.completion_window) };
   if (rateOf(await activeConfig(reference), key) === undefined)
     return misfit(['body', 'extraction_mode'], `${operation} has no such mode.`);
+  if (key.completion_window !== undefined && operation !== 'extract')
+    return misfit(
+      ['body', 'completion_window'],
+      'Batches alone may wait, and their documents are extracted.',
+    );
   const data = { ...key, credits_per_page: asCredits(change.credits_per_page) };
   const outcome = await reference.changeBillingConfig({ type: 'SetBillingRate', data, meta });
   return { kind: 'tried' as const, outcome, key };

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { pointedName } from '@quire/engine/kernel/json';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import type { Doubt, Question } from '../../domain/doubts.ts';
 import { machinePlaces, type Origin, origin, originsOf, reviewReason } from '../../domain/review.ts';
+import { decidableParts, misplacedPage, partsIn, placedInBatch } from '../../domain/split.ts';
 import { type BodyEnds, storedBodyOf } from './storedResult.ts';
 
 const object = z.record(z.string(), z.unknown()).transform((value) => value as JsonObject);
@@ -16,6 +18,8 @@ const storedQuestion = z.object({
         confidence === undefined ? doubt : { ...doubt, confidence },
       ),
   ),
+  /** What becomes of the parts of a stack; left out where it is about something else. */
+  parts: z.object({ batch_id: z.string(), sent: z.array(z.string()) }).optional(),
 });
 
 /** All that a decision is about, complete in itself: the document alone lies elsewhere. */
@@ -63,6 +67,10 @@ export interface PreparedDecision {
   readonly bytes: Uint8Array;
   readonly decision_sha256: string;
   readonly counts: Readonly<Record<Origin, number>>;
+  /** The batch that the decided parts of a stack become; null: none does. */
+  readonly then_batch_id: string | null;
+  /** The first page of a stack that the decision loses, doubles or moves; undefined: none. */
+  readonly misplaced: number | undefined;
 }
 
 interface Answers {
@@ -98,12 +106,16 @@ interface Standing extends Question {
 const standingIn = (stored: StoredReview): Standing => {
   if ('decision' in stored) {
     const decision = storedDecision.parse(JSON.parse(textOf(stored.decision)));
-    const { schema, doubts, answer } = decision;
-    return { schema, doubts, answer, decision };
+    const { schema, doubts, answer, parts } = decision;
+    return { schema, doubts, answer, parts, decision };
   }
   const question = storedQuestion.parse(JSON.parse(textOf(stored.question)));
   return { ...question, answer: storedBodyOf(stored.result), decision: null };
 };
+
+/** The machine's result, as a person decides about it. */
+const machineResult = ({ answer, parts }: Pick<Standing, 'answer' | 'parts'>): JsonObject =>
+  parts === undefined ? ((answer['result'] ?? {}) as JsonObject) : decidableParts(partsIn(answer));
 
 /** What a person said is not in the document, as the reason why the result is `partial`. */
 const absences = ({ absent }: StoredDecision): readonly JsonObject[] | null =>
@@ -117,21 +129,27 @@ const absences = ({ absent }: StoredDecision): readonly JsonObject[] | null =>
         actual: null,
       }));
 
-const nameIn = (path: string): string =>
-  (path.split('/').at(-1) ?? '').replaceAll('~1', '/').replaceAll('~0', '~');
+const nameIn = (path: string): string => pointedName(path.split('/').at(-1) ?? '');
 
-const show = ({ schema, doubts, answer, decision }: Standing): Uint8Array => {
-  const { meta, result, validation_errors } = answer as JsonObject & { readonly meta: JsonObject };
-  const { document_id, file_name, mime_type, pages, citations, warnings } = meta as Readonly<
-    Record<string, Json>
-  >;
+const show = ({ schema, doubts, answer, parts, decision }: Standing): Uint8Array => {
+  const { meta, validation_errors } = answer as JsonObject & { readonly meta: JsonObject };
+  const {
+    document_id,
+    file_name,
+    mime_type,
+    pages,
+    citations = [],
+    warnings,
+    checks = [],
+  } = meta as Readonly<Record<string, Json>>;
   const members = {
     document: { document_id, file_name, mime_type, pages },
     reasons: doubts,
     schema,
-    result: decision?.result ?? result,
-    citations,
+    result: decision?.result ?? machineResult({ answer, parts }),
+    citations: decision === null || parts !== undefined ? citations : decidedCitations(decision, answer),
     warnings,
+    checks,
     validation_errors: validation_errors ?? [],
   };
   if (decision === null) return bytesOf(members).subarray(1);
@@ -162,8 +180,26 @@ const decidedCitations = ({ result, origins }: StoredDecision, answer: JsonObjec
   });
 };
 
-const decidedAnswer = ({ answer, decision }: Standing, ends: BodyEnds): Uint8Array => {
+/** The answer of a split with the parts that a person has decided. */
+const decidedParts = (
+  { answer, parts }: Standing & { readonly parts: NonNullable<Standing['parts']> },
+  { result, origins }: StoredDecision,
+  ends: BodyEnds,
+): Uint8Array => {
+  const told = new Map(partsIn(answer).map((part) => [JSON.stringify(decidableParts([part])), part]));
+  const decided = partsIn(result).map((part) => {
+    const before = told.get(JSON.stringify(decidableParts([part])));
+    const { pages, class: name } = part;
+    return { pages, class: name, confidence: 1, reasons: before?.['reasons'] ?? [] };
+  });
+  const meta = { ...(answer['meta'] as JsonObject), origins, ...ends.meta };
+  return bytesOf({ ...answer, ...placedInBatch(decided, parts), ...ends.body, meta });
+};
+
+const decidedAnswer = (standing: Standing, ends: BodyEnds): Uint8Array => {
+  const { answer, decision, parts } = standing;
   if (decision === null) throw new Error('nobody has decided it');
+  if (parts !== undefined) return decidedParts({ ...standing, parts }, decision, ends);
   const { result, origins } = decision;
   const validation_errors = absences(decision);
   const status = validation_errors === null ? 'success' : 'partial';
@@ -172,9 +208,10 @@ const decidedAnswer = ({ answer, decision }: Standing, ends: BodyEnds): Uint8Arr
   return bytesOf({ ...answer, status, result, validation_errors, ...ends.body, meta });
 };
 
-const prepared = ({ schema, doubts, answer }: Standing, said: string): PreparedDecision => {
+const prepared = (standing: Standing, said: string): PreparedDecision => {
+  const { schema, doubts, answer, parts } = standing;
   const { result, absent, note } = JSON.parse(said) as Said;
-  const machine = (answer['result'] ?? {}) as JsonObject;
+  const machine = machineResult(standing);
   const origins = originsOf(
     result,
     machine,
@@ -182,14 +219,40 @@ const prepared = ({ schema, doubts, answer }: Standing, said: string): PreparedD
   );
   const counts = { read: 0, confirmed: 0, corrected: 0 };
   for (const one of Object.values(origins)) counts[one] += 1;
-  const bytes = bytesOf({ schema, doubts, answer, result, origins, absent, note });
+  const bytes = bytesOf({ schema, doubts, parts, answer, result, origins, absent, note });
   const schema_sha256 = sha256(canonicalJson(schema));
-  return { schema, schema_sha256, bytes, decision_sha256: sha256(bytes), counts };
+  const decided = partsIn(result);
+  return {
+    schema,
+    schema_sha256,
+    bytes,
+    decision_sha256: sha256(bytes),
+    counts,
+    then_batch_id: parts === undefined ? null : placedInBatch(decided, parts).batch_id,
+    misplaced: parts === undefined ? undefined : misplacedPage(decided, partsIn(answer)),
+  };
 };
 
-const said = ({ answer, decision }: Standing): Answers['said'] => {
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A result with null for what the schema asks for and a person left out: so it is said that the document lacks it. */
+const withAbsent = (schema: Json | undefined, result: JsonObject): JsonObject => {
+  const asked = isObject(schema) ? schema['properties'] : undefined;
+  if (!isObject(asked)) return result;
+  const names = [...new Set([...Object.keys(result), ...Object.keys(asked)])];
+  return Object.fromEntries(
+    names.map((name) => {
+      const value = Object.hasOwn(result, name) ? (result[name] ?? null) : null;
+      const part = Object.hasOwn(asked, name) ? asked[name] : undefined;
+      return [name, isObject(value) ? withAbsent(part, value) : value];
+    }),
+  );
+};
+
+const said = ({ schema, answer, decision }: Standing): Answers['said'] => {
   const config_id = (answer['meta'] as JsonObject | undefined)?.['config_id'];
-  const result = decision?.result ?? answer['result'] ?? {};
+  const result = withAbsent(schema, (decision?.result ?? answer['result'] ?? {}) as JsonObject);
   return { result: bytesOf(result), config_id: typeof config_id === 'string' ? config_id : null };
 };
 

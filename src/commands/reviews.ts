@@ -31,6 +31,7 @@ import { streamsOf } from '../writer/commandHandler.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { withSealed } from '../writer/vault.ts';
+import type { keepRequestFile, RequestFile } from './fetchUpload.ts';
 import { dropAll, operationFileKeyOf } from './operationInput.ts';
 import type { ReviewAnswer, ReviewWork, ReviewWorker, Said, StoredReview } from './reviewWork.ts';
 import { type BodyEnds, resultKeyOf } from './storedResult.ts';
@@ -51,7 +52,10 @@ export const askPerson = async (
   const bytes = new TextEncoder().encode(JSON.stringify(question));
   const question_sha256 = sha256(bytes);
   await objects.put(objectKeyOf(reviewIdOf(operationId), question_sha256), bytes);
-  return { reasons: [...new Set(question.doubts.map(({ code }) => code))], question_sha256 };
+  const reasons = [...new Set(question.doubts.map(({ code }) => code))];
+  const least = question.doubts.reduce((so, { confidence = Infinity }) => Math.min(so, confidence), Infinity);
+  const asked = { reasons, question_sha256 };
+  return least > 1 ? asked : { ...asked, least_confidence: Math.round(least * 10_000) / 10_000 };
 };
 
 /** An operation whose result a person has to look at, and how far that is. */
@@ -72,6 +76,8 @@ export interface ReviewDeps {
   readonly schemas: Pick<SchemaValidator, 'validate'>;
   readonly worker: ReviewWorker;
   readonly clock: Pick<Clock, 'now'>;
+  /** Makes the batch that decided parts of a stack become; false: not now, and somebody else does it later. */
+  readonly acceptParts: (operation: Pick<OperationState, 'accepted' | 'success'>) => Promise<boolean>;
   /** Notes where a tenant's reads must have got to, to see this. */
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
@@ -195,6 +201,33 @@ const decidedNow = ({ clock }: Pick<ReviewDeps, 'clock'>, meta: CommandMeta): Co
   now: clock.now(),
 });
 
+/** Why the decided parts are none; undefined: each page has its place. */
+const misplaced = (page: number | undefined): WorkProblem | undefined => {
+  if (page === undefined) return undefined;
+  const message = `page ${String(page)} is missing, twice there, or elsewhere`;
+  const error = { path: '/documents', keyword: 'pages', message, params: { page }, actual: null };
+  return workProblem(
+    'output_schema_mismatch',
+    `Each page of the stack belongs to one document, in the order of the pages: look at page ${String(page)}.`,
+    { validation_errors: [error] },
+  );
+};
+
+/** What the event of a decision says only where there is something to say. */
+const alsoDecided = (absent: number, then_batch_id: string | null) => ({
+  ...(absent > 0 && { absent }),
+  ...(then_batch_id !== null && { then_batch_id }),
+});
+
+/** Its parts are documents of a batch by now, which stays as it is. */
+const partsSent = ({ state }: KnownReview): WorkProblem | undefined =>
+  state.decision?.then_batch_id === undefined
+    ? undefined
+    : workProblem(
+        'review_decided',
+        `The decided parts are the batch ${state.decision.then_batch_id}, so this decision stays.`,
+      );
+
 /** Keeps what was decided, then says so: whatever a crash leaves between the two is repeated, or swept. */
 const decided = async (
   deps: ReviewDeps,
@@ -207,8 +240,9 @@ const decided = async (
   const ready = await worked(deps, known, { kind: 'decide', said });
   if (ready === undefined) return expired();
   const refused = await misfits(deps, ready.schema, { ...verdict, share: accepted.tenant_id });
-  if (refused !== undefined) return refused;
-  const { decision_sha256, schema_sha256, counts, bytes } = ready;
+  const unfit = refused ?? misplaced(ready.misplaced);
+  if (unfit !== undefined) return unfit;
+  const { decision_sha256, schema_sha256, counts, bytes, then_batch_id } = ready;
   await deps.objects.put(objectKeyOf(review_id, decision_sha256), bytes);
   const outcome = await reviewStreams(deps.store).handle(
     review_id,
@@ -224,7 +258,7 @@ const decided = async (
         document_sha256: accepted.file_sha256 ?? '',
         before_sha256: state.decision?.decision_sha256 ?? known.result_sha256,
         ...counts,
-        ...(absent.length > 0 && { absent: absent.length }),
+        ...alsoDecided(absent.length, then_batch_id),
       },
     },
     accepted.tenant_id,
@@ -259,8 +293,12 @@ export const reviewCommands = (deps: ReviewDeps) => {
       wrote(known.accepted.tenant_id, outcome.position);
     return outcome;
   };
+  const partsOf = async ({ accepted }: KnownReview): Promise<boolean> =>
+    accepted.kind === 'split' && deps.acceptParts(await operations.stateOf(accepted.operation_id));
   const simple = (type: 'Lease' | 'Release' | 'Reopen') => async (known: KnownReview, meta: CommandMeta) => {
     if (!(await isKept(deps, known))) return expired();
+    const sent = type === 'Reopen' ? partsSent(known) : undefined;
+    if (sent !== undefined) return sent;
     const data = commandOf(known, meta);
     const { tenant_id } = known.accepted;
     const command = { type, data, meta: decidedNow(deps, meta) };
@@ -288,7 +326,10 @@ export const reviewCommands = (deps: ReviewDeps) => {
     reopen: simple('Reopen'),
     decide: async (known: KnownReview, verdict: Verdict, meta: CommandMeta): Promise<Done | WorkProblem> => {
       const outcome = await decided(deps, known, { verdict, meta });
-      return outcome.kind === 'problem' ? outcome : noted(known, outcome);
+      if (outcome.kind === 'problem') return outcome;
+      // What cannot be done now the reaper does.
+      if (outcome.kind === 'done') await partsOf(known).catch(() => false);
+      return noted(known, outcome);
     },
     reject: async (known: KnownReview, refusal: Refusal, meta: CommandMeta): Promise<Done | WorkProblem> => {
       const outcome = await rejected(deps, known, { refusal, meta });
@@ -331,12 +372,13 @@ export interface DecisionsRequest {
 
 export interface DecidedExamples {
   readonly examples: readonly TrainingExample[];
-  /** Documents that were decided and are no example: their file came with the request, or there are too many. */
+  /** Documents that were decided and are no example: their file is no longer kept, or there are too many. */
   readonly left_out: number;
 }
 
 type DecidedDeps = Pick<ReviewDeps, 'store' | 'objects' | 'clock' | 'operations' | 'worker'> & {
   readonly decisions: ReturnType<typeof decisionsOfTenant>;
+  readonly keepFile: ReturnType<typeof keepRequestFile>;
 };
 
 /** Decisions that are looked at, the last ones. */
@@ -346,34 +388,44 @@ const AT_ONCE = 8;
 /** Examples that a set may have. */
 const EXAMPLES_MAX = 1_000;
 
+/** What a person said of a document, and where the file lay that was decided. */
+interface DecidedDocument extends RequestFile {
+  readonly expected: JsonObject;
+}
+
 /** A person's decision about a document; undefined: no longer kept, or read with another config. */
 const saidOf = async (
   deps: DecidedDeps,
   operationId: string,
   configId: string | undefined,
-): Promise<JsonObject | undefined> => {
+): Promise<DecidedDocument | undefined> => {
   const known = await reviewOf(deps, await deps.operations.stateOf(operationId));
-  if (known === undefined || !isDecided(known.state)) return undefined;
+  if (known === undefined || !isDecided(known.state) || known.accepted.kind !== 'extract') return undefined;
   const said = await worked(deps, known, { kind: 'said' });
   if (said === undefined || (configId !== undefined && said.config_id !== configId)) return undefined;
-  return JSON.parse(new TextDecoder().decode(said.result)) as JsonObject;
+  const { operation_id, document_id, file_sha256 } = known.accepted;
+  const expected = JSON.parse(new TextDecoder().decode(said.result)) as JsonObject;
+  return { document_id, key: operationFileKeyOf(operation_id, file_sha256), expected };
 };
 
-/** Decided documents of a tenant as examples, each once, by what was decided last. */
+/**
+ * Decided documents of a tenant as examples, each once, by what was decided last. A file that came with its request
+ * becomes an upload.
+ */
 export const decidedExamples =
   (deps: DecidedDeps) =>
-  async (tenant_id: string, asked: DecisionsRequest): Promise<DecidedExamples> => {
+  async (tenant_id: string, asked: DecisionsRequest, meta: CommandMeta): Promise<DecidedExamples> => {
     const { config_id, decided_from: from = null, decided_until: until = null } = asked;
     const now = deps.clock.now();
     const decided = await deps.decisions({ tenant_id, now, from, until, limit: DECISIONS_MAX });
-    const examples = new Map<string, TrainingExample>();
-    const others = new Set<string>();
     const said = await eachOf(decided, AT_ONCE, ({ operation_id }) => saidOf(deps, operation_id, config_id));
-    for (const [at, { document_id, is_kept }] of decided.entries()) {
-      const expected = said[at];
-      if (expected === undefined || examples.has(document_id) || others.has(document_id)) continue;
-      if (is_kept && examples.size < EXAMPLES_MAX) examples.set(document_id, { document_id, expected });
-      else others.add(document_id);
-    }
-    return { examples: [...examples.values()], left_out: others.size };
+    const documents = new Map<string, DecidedDocument>();
+    for (const one of said)
+      if (one !== undefined && !documents.has(one.document_id)) documents.set(one.document_id, one);
+    const first = [...documents.values()].slice(0, EXAMPLES_MAX);
+    const kept = await eachOf(first, AT_ONCE, (one) => deps.keepFile(one, meta));
+    const examples = first
+      .filter((_, at) => kept[at] === true)
+      .map(({ document_id, expected }) => ({ document_id, expected }));
+    return { examples, left_out: documents.size - examples.length };
   };

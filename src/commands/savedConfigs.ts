@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { checkSchemaRules } from '@quire/engine/extraction/schema/schemaRules';
+import { pointedName } from '@quire/engine/kernel/json';
 import {
+  keptRules,
+  type SavedRules,
   savedSettingsOf,
   type SavedSettings,
   type ChannelChange,
@@ -15,8 +18,12 @@ import {
 } from '../../domain/savedConfig.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import { type ChannelName, checkChannel, type ModelChannel, type ModelDeps } from './models.ts';
+import { columnsOf } from '../../domain/rules/masterTable.ts';
+import { lookupPath } from '../../domain/rules/checks.ts';
 import type { Artifacts } from './deployments.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
+import { type FindsTables, tableNotFound } from './masterTables.ts';
+import { expressionChecker, fieldsOf } from '../rules/expressions.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
@@ -27,12 +34,13 @@ import type { Outcome } from '../writer/decideBatch.ts';
 import { type Tags, withTags } from '../../domain/kernel/tags.ts';
 
 export interface DraftDeps extends Pick<ModelDeps, 'checkBase'> {
+  readonly tables: FindsTables;
   readonly pipelines: { readonly artifacts: Artifacts };
   readonly clock: Pick<Clock, 'newId'>;
 }
 
 /** A config as a caller asks for it; `schema` as it came. */
-interface ConfigFields extends SavedSettings {
+interface ConfigFields extends SavedSettings, SavedRules {
   readonly config_id?: string | undefined;
   readonly tenant_id: string;
   readonly name?: string | null | undefined;
@@ -88,30 +96,128 @@ const withNulls = ({ config_id, mode, ...fields }: ConfigFields) => ({
   mode: mode === 'balanced' ? ('standard' as const) : (mode ?? null),
   artifact_id: fields.artifact_id ?? null,
   ...savedSettingsOf(fields),
+  ...keptRules(fields),
   ...withTags(fields.tags),
   llm: kept(fields.llm),
   ocr: kept(fields.ocr),
 });
+
+/** A check that can never be judged is refused when it is published, with its place. */
+const wrongCheck = ({ checks }: SavedRules, schema: ConfigVersion['schema']): WorkProblem | undefined => {
+  const own = checks ?? [];
+  if (own.length === 0) return undefined;
+  const names = new Set<string>();
+  const wrongIn = expressionChecker(fieldsOf(schema));
+  for (const [index, { name, expression }] of own.entries()) {
+    const at = ['body', 'checks', String(index)];
+    if (names.has(name)) return misfit([...at, 'name'], `There are two checks named ${name}.`);
+    names.add(name);
+    const wrong = wrongIn(expression);
+    if (wrong !== undefined) return misfit([...at, 'expression'], wrong);
+  }
+  return undefined;
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Where a schema says more of a value. */
+const ELSEWHERE = ['$ref', 'anyOf', 'oneOf', 'allOf'];
+
+/**
+ * What a schema says of a member (`*`: any item of a list); undefined: it has none. What it says by references or
+ * alternatives is not followed, and may be anything.
+ */
+const memberOf = (schema: unknown, path: string): unknown => {
+  let node = schema;
+  for (const part of path.split('/').slice(1)) {
+    if (!isObject(node)) return undefined;
+    const { properties, items } = node;
+    const name = pointedName(part);
+    if (isObject(properties)) node = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    else if (part === '*' && items !== undefined) node = items;
+    else return ELSEWHERE.some((word) => Object.hasOwn(node as object, word)) ? {} : undefined;
+  }
+  return node;
+};
+
+/** Values that no result can have tell nothing: they are refused when the config is published. */
+const wrongDuplicates = (
+  { duplicates }: SavedRules,
+  schema: ConfigVersion['schema'],
+): WorkProblem | undefined => {
+  const isThere = (path: string): boolean =>
+    schema === null || (!path.split('/').includes('*') && memberOf(schema, path) !== undefined);
+  const wrong = duplicates?.values.findIndex((path) => !isThere(path)) ?? -1;
+  return wrong < 0
+    ? undefined
+    : misfit(
+        ['body', 'duplicates', 'values', String(wrong)],
+        'The schema has no such member outside a list.',
+      );
+};
+
+/** A look-up that can never find anything is refused when it is published, with its place. */
+const wrongLookup = async (
+  { tables }: DraftDeps,
+  { lookups, tenant_id }: ConfigFields,
+  schema: ConfigVersion['schema'],
+): Promise<WorkProblem | undefined> => {
+  for (const [index, { field, table_id, column }] of (lookups ?? []).entries()) {
+    const at = ['body', 'lookups', String(index)];
+    const member = schema === null ? {} : memberOf(schema, lookupPath(field));
+    if (member === undefined) return misfit([...at, 'field'], 'The schema has no such member.');
+    if (isObject(member) && ('properties' in member || 'items' in member))
+      return misfit([...at, 'field'], 'It is no single value. Name one in it, such as items[].article.');
+    const table = await tables.find(tenant_id, { table_id });
+    if (table === undefined) return tableNotFound();
+    if (!columnsOf(table).includes(column)) return misfit([...at, 'column'], 'The table has no such column.');
+  }
+  return undefined;
+};
+
+/** A schema as it is published; null: the config has none. */
+const schemaIn = (
+  given: ConfigFields['schema'],
+): { readonly kind: 'schema'; readonly schema: ConfigVersion['schema'] } | WorkProblem => {
+  if (given == null) return { kind: 'schema', schema: null };
+  const verdict = checkSchemaRules(given);
+  if (verdict.kind !== 'ok') return workProblem(verdict.kind, verdict.detail);
+  return { kind: 'schema', schema: verdict.schema as ConfigVersion['schema'] };
+};
 
 /** A version to publish, checked as far as it can be before it is used. */
 export const configDraft = async (
   deps: DraftDeps,
   fields: ConfigFields,
 ): Promise<{ readonly kind: 'draft'; readonly draft: ConfigDraft } | WorkProblem> => {
-  const verdict = fields.schema == null ? undefined : checkSchemaRules(fields.schema);
-  if (verdict !== undefined && verdict.kind !== 'ok') return workProblem(verdict.kind, verdict.detail);
+  const checked = schemaIn(fields.schema);
+  if (checked.kind === 'problem') return checked;
+  const { schema } = checked;
+  const wrongRule =
+    wrongCheck(fields, schema) ??
+    wrongDuplicates(fields, schema) ??
+    (await wrongLookup(deps, fields, schema));
+  if (wrongRule !== undefined) return wrongRule;
   const wanted = withNulls(fields);
   const wrong = await firstWrong(deps, wanted);
   if (wrong !== undefined) return wrong;
   const config_id = fields.config_id ?? deps.clock.newId('cfg').replace('_', '-');
-  const schema = (verdict?.schema ?? null) as ConfigVersion['schema'];
   return { kind: 'draft', draft: { ...wanted, config_id, schema } };
 };
 
 /** A version as it is asked for; keys in the clear, and nowhere else. */
 type ConfigDraft = Pick<
   ConfigVersion,
-  'config_id' | 'tenant_id' | 'name' | 'schema' | 'mode' | 'artifact_id' | keyof SavedSettings | 'tags'
+  | 'config_id'
+  | 'tenant_id'
+  | 'name'
+  | 'schema'
+  | 'mode'
+  | 'artifact_id'
+  | keyof SavedSettings
+  | 'rules'
+  | 'tags'
 > & {
   readonly update: boolean;
   /** null: none from now on; undefined: as the version before has it. */

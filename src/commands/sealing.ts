@@ -7,7 +7,14 @@ import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { SYSTEM } from '../writer/commandMeta.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 import { chainHash, LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/chain.ts';
-import { type CommandMeta, recorder } from '../../domain/kernel/decider.ts';
+import {
+  accept,
+  type CommandMeta,
+  type Decider,
+  type RecordCommand,
+  reject,
+  type StreamKind,
+} from '../../domain/kernel/decider.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import type { LockedObjects } from '../../domain/ports/services.ts';
 import { digestOfSeal, sealEvent, type SealEvent, type ShortSeal } from '../../domain/finding.ts';
@@ -54,6 +61,10 @@ interface SealWish {
   readonly retainDays: number | null;
   /** Make none where nothing but seals was written since the last one, or that is younger than this, ms. */
   readonly unlessYoungerMs?: number;
+  /** A person who asks for it; left out: the service does it by itself. */
+  readonly actor?: CommandMeta['actor'];
+  /** How long the event may take; left out: as long as a command of a caller. */
+  readonly deadlineMs?: number;
   readonly signal: AbortSignal;
 }
 
@@ -136,11 +147,16 @@ const putAway = async (
   return { key, retained_until };
 };
 
-const metaOf = ({ clock }: SealDeps, now: string): CommandMeta => {
+const SEALER: CommandMeta['actor'] = { key_id: 'sealer', role: 'system' };
+
+const metaOf = (
+  { clock }: SealDeps,
+  { now, actor = SEALER }: Pick<CommandMeta, 'now'> & Pick<SealWish, 'actor'>,
+): CommandMeta => {
   const command_id = clock.uuid();
   return {
     now,
-    actor: { key_id: 'sealer', role: 'system' },
+    actor,
     correlation_id: `seal-${command_id}`,
     command_id,
   };
@@ -149,33 +165,65 @@ const metaOf = ({ clock }: SealDeps, now: string): CommandMeta => {
 const isYoung = (last: ShortSeal | undefined, now: string, ms: number | undefined): boolean =>
   last !== undefined && ms !== undefined && Date.parse(now) - Date.parse(last.made_at) < ms;
 
+/** `last`: digest of the last seal; null before the first. */
+type SealsKind = StreamKind<
+  { readonly last: string | null },
+  RecordCommand<SealEvent>,
+  SealEvent,
+  'not_the_next'
+>;
+
+/** Each seal names the last one, so that none can be taken out; one that was made beside another is refused. */
+const seals: Decider<SealsKind> = {
+  initialState: { last: null },
+  saysAll: true,
+  decide: ({ last }, { data }) =>
+    data.data.seal.previous === last ? accept(data) : reject('not_the_next' as const),
+  evolve: (_, { data }) => ({ last: digestOfSeal(data.seal) }),
+};
+
+/** undefined: there is nothing to seal. */
+const nextSeal = async (
+  { log, clock }: SealDeps,
+  { unlessYoungerMs, signal }: SealWish,
+): Promise<ShortSeal | undefined> => {
+  const last = (await lastSeal(log))?.seal;
+  const now = clock.now();
+  if (isYoung(last, now, unlessYoungerMs)) return undefined;
+  const reached = await readOn(log, last, signal);
+  if (reached === undefined || (!reached.isNew && unlessYoungerMs !== undefined)) return undefined;
+  const { isNew: _, ...upTo } = reached;
+  const previous = last === undefined ? null : digestOfSeal(last);
+  return { seal_version: 2, made_at: now, ...upTo, previous };
+};
+
+const ATTEMPTS_MAX = 20;
+
 /**
- * Seals the log as it is: first into the object store, if asked for, then as an event of `$seals`.
+ * Seals the log as it is: first into the object store, if asked for, then as an event of `$seals`. If another seal
+ * came first, it begins again after that one.
  * undefined: there was nothing to seal. Throws CannotSeal.
  */
 export const sealLog = async (deps: SealDeps, wish: SealWish): Promise<SealEvent['data'] | undefined> => {
-  const { log, clock } = deps;
-  const last = (await lastSeal(log))?.seal;
-  const now = clock.now();
-  if (isYoung(last, now, wish.unlessYoungerMs)) return undefined;
-  const reached = await readOn(log, last, wish.signal);
-  if (reached === undefined || (!reached.isNew && wish.unlessYoungerMs !== undefined)) return undefined;
-  const { isNew: _, ...upTo } = reached;
-  const previous = last === undefined ? null : digestOfSeal(last);
-  const seal: ShortSeal = { seal_version: 2, made_at: now, ...upTo, previous };
-  const object = wish.retainDays === null ? null : await putAway(deps, seal, wish.retainDays);
-  const data = { seal, object };
-  const handle = commandHandler({
-    decider: recorder<SealEvent>(() => false),
-    codec,
-    store: log,
-    tenantOf: () => null,
-  });
-  const event = { type: 'LogSealed', data } as const;
-  const outcome = await handle(SEALS_STREAM, { type: 'Record', data: event, meta: metaOf(deps, now) });
-  if (outcome.kind === 'done') return data;
+  const { retainDays, actor, deadlineMs } = wish;
+  const options = deadlineMs === undefined ? {} : { deadlineMs };
+  const handle = commandHandler({ decider: seals, codec, store: deps.log, tenantOf: () => null, options });
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const seal = await nextSeal(deps, wish);
+    if (seal === undefined) return undefined;
+    const object = retainDays === null ? null : await putAway(deps, seal, retainDays);
+    const event = { type: 'LogSealed', data: { seal, object } } as const;
+    const now = seal.made_at;
+    const meta = metaOf(deps, actor === undefined ? { now } : { now, actor });
+    const { kind } = await handle(SEALS_STREAM, { type: 'Record', data: event, meta });
+    if (kind === 'done') return event.data;
+    if (kind !== 'rejected') break;
+  }
   throw new CannotSeal('The event log did not take the seal in time: try again.');
 };
+
+/** Seals the log of a service. */
+export type SealLog = (wish: SealWish) => ReturnType<typeof sealLog>;
 
 interface LogSealerDeps extends SealDeps {
   readonly everyMs: number;

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { eachOf } from '@quire/engine/models/byModel/modelWorkDeps';
 import { documentIdOfKey, type DocumentState, UPLOADS_PREFIX } from '../../domain/document.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
@@ -45,6 +46,7 @@ export interface HeavySlots {
   readonly max: number;
   /** From now on nothing is admitted. */
   readonly close: () => void;
+  readonly isClosed: () => boolean;
 }
 
 /** Slots that only a tenant without one may take: an eighth, at least one, none if there is only one slot. */
@@ -106,6 +108,7 @@ export const heavySlots = (
     close: () => {
       closed = true;
     },
+    isClosed: () => closed,
   };
 };
 
@@ -214,6 +217,8 @@ const SCAN_MS = 3_600_000;
 /** A request waits no longer for that; what is not known yet is not counted. */
 const SCAN_WAIT_MS = 1_000;
 const PAGE = 500;
+/** Streams that are read beside each other: one by one, a server would be waited for as often. */
+const STREAMS_AT_ONCE = 32;
 const SUMS_MAX = 10_000;
 
 /** Bytes of files that were not used yet, by tenant and document. */
@@ -230,13 +235,13 @@ const pageOf = async (
   unused: Unused,
 ): Promise<void> => {
   const used = await usedOf([...page.keys()]);
-  for (const [documentId, bytes] of page) {
-    if (used.has(documentId)) continue;
+  const left = [...page].filter(([documentId]) => !used.has(documentId));
+  await eachOf(left, STREAMS_AT_ONCE, async ([documentId, bytes]) => {
     const { presigned, registered, removed } = await documents.stateOf(documentId);
     // An object of an upload that was removed takes room until it is swept.
     if (presigned !== null && (registered === null || removed !== null))
       keep(unused, presigned.tenant_id, [documentId, bytes]);
-  }
+  });
 };
 
 const scan = async (deps: UploadStockDeps): Promise<Unused> => {

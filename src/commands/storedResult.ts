@@ -4,6 +4,7 @@ import type { ObjectStore } from '../../domain/ports/services.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { neededReview } from '../../domain/review.ts';
+import { isWorkId } from '../../domain/workEvents.ts';
 
 /** Pieces of a text of JSON, in order. */
 export type JsonPieces = AsyncIterable<string | Uint8Array>;
@@ -18,7 +19,8 @@ export interface BodyEnds {
 const BODY = ',"body":';
 /** Ends `meta`, the body and what is stored. */
 const TAIL = '}}}';
-const HEAD_BYTES_MAX = 65_536;
+/** Room for a request with the longest schema, whose text is escaped. */
+const HEAD_BYTES_MAX = 1_048_576;
 
 /** The head, then the body in pieces, with the end of what is stored. */
 async function* split(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
@@ -82,6 +84,21 @@ async function* bodyUnder(objects: Pick<ObjectStore, 'open'>, key: string, ends:
   yield* withEnds(pieces, ends);
 }
 
+/** The request that a stored result answers; undefined: there is none, or an older release has stored it. */
+export const storedRequest = async (
+  objects: Pick<ObjectStore, 'open'>,
+  key: string,
+): Promise<JsonObject | undefined> => {
+  const bytes = await objects.open(key);
+  if (bytes === undefined) return undefined;
+  const pieces = split(bytes);
+  const { done, value } = await pieces.next();
+  await pieces.return();
+  if (done === true) return undefined;
+  const { request } = storedHead.parse(JSON.parse(`${textOf(value)}}`));
+  return request === undefined ? undefined : (JSON.parse(request) as JsonObject);
+};
+
 /** Pieces of an object some of whose members are pieces: as `JSON.stringify` would write it. */
 export async function* jsonPieces(members: object): JsonPieces {
   let text = '{';
@@ -133,8 +150,14 @@ const storedResult = z.object({
   duration_ms: z.number(),
   /** Left out where nobody has to look at it. Nothing of it may read as the beginning of the body. */
   review: neededReview.optional(),
+  /** The batch that its parts become; left out where none does. */
+  then_batch_id: z.string().optional(),
+  /** The text of the request in JSON: its quotes are escaped here. Left out by older releases. */
+  request: z.string().optional(),
   body: z.record(z.string(), z.unknown()).transform((body) => body as JsonObject),
 });
+
+const storedHead = storedResult.pick({ request: true });
 
 /** Work that was done and stored, and may or may not be settled yet. */
 export type StoredResult = z.output<typeof storedResult>;
@@ -153,8 +176,10 @@ export const resultFolderOf = (workId: string): string => `${RESULTS_PREFIX}${wo
 export const resultKeyOf = (workId: string, digest: string): string => `${resultFolderOf(workId)}${digest}`;
 
 /** The work whose result lies under a key; undefined for one that an older release has put. */
-export const workIdOfResult = (key: string): string | undefined =>
-  /^results\/((?:ext|cnv)_[A-Za-z0-9-]+)\/[0-9a-f]{64}$/.exec(key)?.[1];
+export const workIdOfResult = (key: string): string | undefined => {
+  const id = /^results\/([a-z]+_[A-Za-z0-9-]+)\/[0-9a-f]{64}$/.exec(key)?.[1];
+  return id !== undefined && isWorkId(id) ? id : undefined;
+};
 
 /** Where releases before this one put a result: by what its caller named it. */
 interface FormerPlace {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { eachOf } from '@quire/engine/models/byModel/modelWorkDeps';
 import { checkSchemaRules, type SchemaVerdict } from '@quire/engine/extraction/schema/schemaRules';
 import { fingerprintOf, sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
@@ -313,6 +314,8 @@ export interface CreatedTrainingJob {
   readonly replayed: boolean;
 }
 
+/** Streams that are read beside each other. */
+const STREAMS_AT_ONCE = 32;
 /** How long an Idempotency-Key names its job. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 /** Jobs that did not end by then are given up. */
@@ -446,10 +449,12 @@ const queued = async (
     );
   if (outcome.position !== undefined) deps.wrote(job.tenant_id, outcome.position);
   await releaseOthers(deps, job).catch(() => undefined);
-  for (const document_id of job.document_ids ?? []) {
-    if ((await deps.documents.stateOf(document_id)).removed === null) continue;
+  const documentIds = job.document_ids ?? [];
+  const states = await eachOf(documentIds, STREAMS_AT_ONCE, (id) => deps.documents.stateOf(id));
+  const gone = documentIds.find((_, at) => states[at]?.removed !== null);
+  if (gone !== undefined) {
     await cancelWork(deps, jobMoney(deps), { name: nameOf(job), meta });
-    return notUploadedDocument(document_id);
+    return notUploadedDocument(gone);
   }
   return answerOf(job, outcome.events.length === 0);
 };

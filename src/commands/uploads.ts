@@ -10,6 +10,7 @@ import {
   documentStream,
   isDocumentId,
   uploadKeyOf,
+  type DocumentCommand,
   type DocumentEvent,
   type DocumentKind,
   type DocumentState,
@@ -60,8 +61,8 @@ const rules = { decider: document, codec: eventCodec(documentEvent), streamOf: d
 export const documents = (store: EventStore, options?: HandlerOptions) => {
   const { handle, stateOf } = streamsOf<DocumentKind>(rules, store, options);
   return {
-    record: (data: DocumentEvent, meta: CommandMeta) =>
-      handle(data.data.document_id, { type: 'Record', data, meta }, data.data.tenant_id),
+    record: (data: DocumentEvent, meta: CommandMeta, type: DocumentCommand['type'] = 'Record') =>
+      handle(data.data.document_id, { type, data, meta }, data.data.tenant_id),
     /** From the log, with the names that it has. */
     stateOf: async (documentId: string) => withTexts(store, await stateOf(documentId)),
   };

@@ -1,3 +1,5 @@
+import type { PinnedLookup } from '../../domain/rules/checks.ts';
+import { ratedOperation, type RatedOperation } from '../../domain/account/messages.ts';
 import { z } from 'zod';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import { llmCostLogged } from '../../domain/llmCost.ts';
@@ -7,14 +9,16 @@ import { type Sweeper, sweeperOf } from '../writer/sweeper.ts';
 import { metaOf, SYSTEM } from '../writer/commandMeta.ts';
 import { type HoldDeps, wasGivenUp } from './holds.ts';
 import {
+  classificationEvent,
   conversionEvent,
-  conversionStream,
   extractionEvent,
-  extractionStream,
   usage,
   type UsageFact,
   type UsageKind,
   type UsageState,
+  splitEvent,
+  WORKS,
+  workStream,
 } from '../../domain/workEvents.ts';
 import type { DocumentEvent } from '../../domain/document.ts';
 import { withTags } from '../../domain/kernel/tags.ts';
@@ -24,7 +28,7 @@ import type { ChosenModels } from './models.ts';
 import { documents } from './uploads.ts';
 import { type HandlerOptions, streamsOf } from '../writer/commandHandler.ts';
 import type { NotNow } from '../writer/decideBatch.ts';
-import type { WorkPlan, WorkRequest, WorkToBill } from './work.ts';
+import { WAITED_MAX_MS, type WorkPlan, type WorkRequest, type WorkToBill } from './work.ts';
 
 /** A call of a model that was paid for: all of its cost entry but the cost, which the prices tell. */
 const modelCall = z.strictObject({
@@ -40,7 +44,7 @@ export type ModelCallFact = z.output<typeof modelCall>;
 /** How an extraction or conversion ended. */
 const workEnd = z.strictObject({
   kind: z.literal('work_end'),
-  operation: z.enum(['extract', 'to_markdown']),
+  operation: ratedOperation,
   operation_id: z.string(),
   tenant_id: tenantId,
   pages,
@@ -50,6 +54,7 @@ const workEnd = z.strictObject({
       status: z.enum(['success', 'partial']),
       free_pages: pages,
       duration_ms: z.number().int().min(0),
+      result_sha256: z.string().optional(),
     }),
     z.strictObject({ kind: z.literal('failed'), code: z.string() }),
   ]),
@@ -212,7 +217,10 @@ export interface UnrecordedWork {
 }
 
 /** An extraction or conversion that was asked for and has neither an open hold nor an end. */
-export type AbandonedWork = Pick<WorkEndFact, 'operation' | 'operation_id' | 'tenant_id' | 'pages'>;
+export type AbandonedWork = Pick<WorkEndFact, 'operation' | 'operation_id' | 'tenant_id' | 'pages'> & {
+  /** The one that it was asked for under; null: it is not billed. */
+  readonly hold_id: string | null;
+};
 
 interface UnfinishedSweeperDeps extends HoldDeps {
   readonly facts: KeptFacts;
@@ -220,8 +228,11 @@ interface UnfinishedSweeperDeps extends HoldDeps {
   readonly checkLog: () => Promise<unknown>;
   /** Burned before `before`, oldest first. May be late; the stream of the work decides. */
   readonly unrecordedBefore: (before: string, limit: number) => Promise<readonly UnrecordedWork[]>;
-  /** Asked for before `before`, oldest first. May be late; the account decides. */
-  readonly abandonedBefore: (before: string, limit: number) => Promise<readonly AbandonedWork[]>;
+  /** Asked for before these instants, oldest first. May be late; the account decides. */
+  readonly abandonedBefore: (
+    before: { readonly held: string; readonly unheld: string },
+    limit: number,
+  ) => Promise<readonly AbandonedWork[]>;
   readonly clock: Pick<Clock, 'now'>;
   readonly everyMs?: number;
   readonly onSweep?: (report: UnfinishedSweep) => void;
@@ -243,6 +254,9 @@ const PAGE = 500;
 const BURN_AGE_MS = 10_000;
 /** Younger work without a hold may be between two steps, or a read model late. */
 const ABANDONED_AGE_MS = 10 * 60_000;
+
+/** Younger work that is not billed may still be done: no caller waits for longer. */
+const UNHELD_AGE_MS = WAITED_MAX_MS + ABANDONED_AGE_MS;
 
 /** Writes the usage events and cost entries that an outage or a crash kept out of the log. Many may run at once. */
 export const unfinishedSweeper = (deps: UnfinishedSweeperDeps): UnfinishedSweeper =>
@@ -274,12 +288,13 @@ const sweepOnce = async (deps: UnfinishedSweeperDeps): Promise<UnfinishedSweep> 
   return report;
 };
 
-/** Work whose process died, and whose hold was given back since, has failed. Gives how many. */
+/** Work whose process died, and whose hold, if it had one, was given back since, has failed. Gives how many. */
 const failAbandoned = async (deps: UnfinishedSweeperDeps): Promise<number> => {
   const now = deps.clock.now();
+  const before = { held: laterBy(now, -ABANDONED_AGE_MS), unheld: laterBy(now, -UNHELD_AGE_MS) };
   let failed = 0;
-  for (const work of await deps.abandonedBefore(laterBy(now, -ABANDONED_AGE_MS), PAGE)) {
-    if (!(await wasGivenUp(deps, work))) continue;
+  for (const { hold_id, ...work } of await deps.abandonedBefore(before, PAGE)) {
+    if (!(await wasGivenUp(deps, { ...work, hold_id }))) continue;
     const how = { kind: 'work_end', end: { kind: 'failed', code: 'internal_error' }, ended_at: now } as const;
     await deps.facts.record({ ...work, ...how, correlation_id: `sweep-${work.operation_id}`, actor: SYSTEM });
     failed += 1;
@@ -322,21 +337,13 @@ interface UsageLogDeps {
   readonly options?: HandlerOptions;
 }
 
-/** What extractions and conversions call the same events. Their codec checks each against its schema. */
-const WORDS = {
-  extract: {
-    event: 'Extraction',
-    id: 'extraction_id',
-    stream: extractionStream,
-    codec: eventCodec(extractionEvent),
-  },
-  to_markdown: {
-    event: 'Conversion',
-    id: 'conversion_id',
-    stream: conversionStream,
-    codec: eventCodec(conversionEvent),
-  },
-} as const;
+/** Checks each event of a kind of work against its schema. */
+const CODECS = {
+  extract: eventCodec<DomainEvent>(extractionEvent),
+  to_markdown: eventCodec<DomainEvent>(conversionEvent),
+  classify: eventCodec<DomainEvent>(classificationEvent),
+  split: eventCodec<DomainEvent>(splitEvent),
+} satisfies Readonly<Record<RatedOperation, Codec<DomainEvent>>>;
 
 const documentOf = (work: RequestedWork, created_at: string): DocumentEvent => {
   const { request, plan, bill, document_id, mime_type, document_pages } = work;
@@ -359,12 +366,29 @@ const documentOf = (work: RequestedWork, created_at: string): DocumentEvent => {
   };
 };
 
+/** The versions of tables that the look-ups of a config use, each once. */
+const lookupTablesOf = (lookups: readonly PinnedLookup[] = []) => {
+  const used = new Map(
+    lookups.flatMap(({ table_id, version }) => (version === null ? [] : [[table_id, version] as const])),
+  );
+  if (used.size === 0) return {};
+  return { lookup_tables: [...used].map(([table_id, version]) => ({ table_id, version })) };
+};
+
+/** The saved config that completed a request; nothing where there is none. */
+const configOf = ({ task }: WorkPlan) => {
+  if (task.kind !== 'extract' || task.config === null) return {};
+  const { config_id, version: config_version } = task.config;
+  return { config_id, config_version, ...lookupTablesOf(task.lookups) };
+};
+
 const requestedFact = (
-  { request, models, bill, document_id, hold_id }: RequestedWork,
+  { request, plan, models, bill, document_id, hold_id }: RequestedWork,
   requested_at: string,
 ): UsageFact => ({
   happened: 'Requested',
   data: {
+    ...configOf(plan),
     tenant_id: bill.tenant_id,
     project_id: request.project_id,
     task_id: request.task_id,
@@ -394,13 +418,17 @@ export const usageLog = (deps: UsageLogDeps): UsageLog => {
   const { store, options } = deps;
   const registered = documents(store, options);
   const streamsFor = ({ operation, operation_id }: WorkName) => {
-    const { event, id, stream, codec: own } = WORDS[operation];
-    const codec: Codec<DomainEvent> = own;
+    const { event, id } = WORKS[operation];
+    const codec: Codec<DomainEvent> = CODECS[operation];
     const eventOf = ({ happened, data }: UsageFact): DomainEvent => ({
       type: `${event}${happened}`,
       data: { [id]: operation_id, ...data },
     });
-    return streamsOf<UsageKind>({ decider: usage(eventOf), codec, streamOf: stream }, store, options);
+    return streamsOf<UsageKind>(
+      { decider: usage(eventOf), codec, streamOf: (name) => workStream(operation, name) },
+      store,
+      options,
+    );
   };
   const written = async <State>(
     tenantId: string,

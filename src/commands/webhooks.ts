@@ -266,6 +266,11 @@ export interface Webhooks {
   /** The secret before signs too, for so long. */
   readonly rotate: (name: WebhookName, keepOldMs: number, meta: CommandMeta) => Promise<WithSecret>;
   readonly remove: (name: WebhookName, meta: CommandMeta) => Promise<Outcome<WebhookKind>>;
+  /** Sends it a message, which is listed under `delivery_id`. */
+  readonly test: (
+    name: WebhookName,
+    meta: CommandMeta,
+  ) => Promise<{ readonly delivery_id: string; readonly outcome: Outcome<WebhookKind> }>;
   readonly resend: (name: DeliveryName, meta: CommandMeta) => Promise<Outcome<WebhookDeliveryKind>>;
   /** From the log; null: there is none. */
   readonly find: (webhookId: string) => Promise<Webhook | null>;
@@ -384,6 +389,11 @@ export const webhookCommands = (deps: WebhooksDeps): Webhooks => {
       const outcome = await streams.handle(name, { type: 'RemoveWebhook', meta }, now);
       if (outcome.kind === 'done') await discardSecrets(deps, secrets);
       return outcome;
+    },
+    test: async (name, meta) => {
+      const delivery_id = deps.clock.newId('msg');
+      const data = { delivery_id };
+      return { delivery_id, outcome: await streams.handle(name, { type: 'TestWebhook', data, meta }, now) };
     },
     resend: (data, meta) => deliveries.handle({ type: 'ResendDelivery', data, meta }),
   };

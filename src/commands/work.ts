@@ -5,17 +5,19 @@ import type { Ranged } from '@quire/engine/ports/extractionEngine';
 import type { Keeping, ModelCall } from '@quire/engine/ports/modelWork';
 import {
   type BillingType,
+  type CompletionWindow,
   type DeliveredWork,
   type ExtractionMode,
   type HoldCredits,
   type PagePrice,
+  type RatedOperation,
   NO_END,
 } from '../../domain/account/messages.ts';
 import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import { mergedTags, type Tags, TAGS_MAX } from '../../domain/kernel/tags.ts';
-import { categoryOf, ratedMode, type RatedOperation, rateOf } from '../../domain/rating.ts';
+import { categoryOf, ratedMode, rateOf } from '../../domain/rating.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import {
   heldBefore,
@@ -27,11 +29,12 @@ import {
   releaseHold,
   settleOnce,
 } from './holds.ts';
-import { misfit, type WorkProblem } from './workProblem.ts';
+import type { HeavySlots } from './slots.ts';
+import { misfit, noPlace, type WorkProblem } from './workProblem.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ChosenModels, ModelsByFormat, OwnKeyUse } from './models.ts';
-import type { KeyedEndpoint } from './queue.ts';
+import type { WorkEndpoint, WorkPrefix } from '../../domain/workEvents.ts';
 import type { OperationTask } from './operationInput.ts';
 import type { Question } from '../../domain/doubts.ts';
 
@@ -50,6 +53,8 @@ export interface WorkToBill {
   readonly tenant_id: string;
   readonly mode: ExtractionMode;
   readonly billing_type: BillingType;
+  /** Left out: it may not wait. */
+  readonly completion_window?: CompletionWindow | undefined;
   readonly pages: number;
   readonly project_id: string;
   readonly task_id: string;
@@ -127,11 +132,12 @@ interface WantedHold extends Pick<HoldCredits['data'], 'open_max'> {
 /** The price of a page of the work: the present one, or that of a version. */
 const priceOf = async (
   { billingConfig }: BillingDeps,
-  { operation, mode, billing_type }: Pick<WorkToBill, 'operation' | 'mode' | 'billing_type'>,
+  { operation, mode, billing_type, completion_window }: WorkToBill,
   version?: number,
 ): Promise<(PagePrice & { readonly terms: BillingConfig['terms'] }) | WorkProblem> => {
   const config = await billingConfig(version);
-  const credits_per_page = rateOf(config, { operation, billing_type, extraction_mode: mode });
+  const key = { operation, billing_type, completion_window, extraction_mode: mode };
+  const credits_per_page = rateOf(config, key);
   if (credits_per_page === undefined)
     return misfit(['body', 'mode'], `There is no rate for ${operation} in mode ${mode}.`);
   return { billing_type, credits_per_page, billing_config_version: config.version, terms: config.terms };
@@ -145,6 +151,7 @@ const holdOf = async (
   (Omit<HoldCredits['data'], 'hold_id' | 'expires_at'> & { readonly ttlMs: number }) | WorkProblem
 > => {
   const { operation, operation_id, mode, tenant_id, pages, fingerprint, project_id, task_id, tags } = work;
+  const { completion_window } = work;
   const price = await priceOf(deps, work, version);
   if ('code' in price) return price;
   const { terms, ...priced } = price;
@@ -160,6 +167,7 @@ const holdOf = async (
     project_id,
     task_id,
     api_key_id: work.caller.key_id,
+    completion_window,
     ...(fingerprint !== undefined && { fingerprint }),
     ...(tags !== undefined && { tags }),
     ttlMs: terms.hold_ttl_seconds * 1000,
@@ -183,7 +191,7 @@ const placed = async (deps: BillingDeps, work: WorkToBill, data: HoldCredits['da
 /** Time that work may take after it was done: its result is stored, and its settlement asked for again. */
 const SETTLES_MS = 5 * 60_000;
 /** No caller waits for longer: what a process that died has held is available again by then. */
-const WAITED_MAX_MS = 2 * 3_600_000;
+export const WAITED_MAX_MS = 2 * 3_600_000;
 
 /** Sets aside what the work may cost, free pages first. Work that is not billed needs no hold. */
 export const placeHold = async (
@@ -320,6 +328,8 @@ export interface WorkRequest {
   readonly document?: KnownDocument | undefined;
   readonly project_id: string;
   readonly task_id: string;
+  /** Of a document of a batch that may wait. */
+  readonly completion_window?: CompletionWindow | undefined;
   /** Its own; `withDefaultTags` adds those of its config and its key. */
   readonly tags?: Tags | undefined;
   readonly opening: Opening;
@@ -337,10 +347,25 @@ export interface HandedOver {
   readonly kind: 'handed_over';
 }
 
-/** It is work of the queue: a person may have to look at it, or its key names an operation. */
+/**
+ * It is work of the queue: a person may have to look at it, or its key names an operation. `isFull`: this process has
+ * no place for it now, and any worker may do it.
+ */
 export interface ToQueue {
   readonly kind: 'to_queue';
+  readonly isFull?: true;
 }
+
+export const TO_QUEUE: ToQueue = { kind: 'to_queue' };
+
+/** What was begun for a caller who waits is not queued, and a process that shuts down hands nothing over. */
+export const noSlot = (
+  { slots, handsOver }: { readonly slots: Pick<HeavySlots, 'isClosed'>; readonly handsOver?: true },
+  { isWaited, gone }: Pick<WorkRequest, 'isWaited' | 'gone'>,
+): ToQueue | WorkProblem =>
+  handsOver === true && isWaited !== true && gone === undefined && !slots.isClosed()
+    ? { ...TO_QUEUE, isFull: true }
+    : noPlace();
 
 /** What came of a request for work. */
 export type WorkAnswer = Delivered | HandedOver | ToQueue | WorkProblem;
@@ -354,21 +379,23 @@ export interface WorkDone {
   readonly status: 'success' | 'partial';
   /** Why a person has to look at it; left out where nobody has to. */
   readonly question?: Question | undefined;
+  /** The batch that its parts become; left out where none does, or a person has to decide first. */
+  readonly then_batch_id?: string | undefined;
 }
 
 /** One kind of work: what it is billed as, and how it is done. */
 export interface WorkPlan {
   readonly operation: RatedOperation;
-  readonly endpoint: KeyedEndpoint;
+  readonly endpoint: WorkEndpoint;
   readonly mode: WorkToBill['mode'];
   /** The purpose of opening the file. */
   readonly effort: ParseEffort;
   readonly models: ModelsByFormat;
-  readonly idPrefix: 'ext' | 'cnv';
+  readonly idPrefix: WorkPrefix;
   /** The longest that it may take, ms: its hold lives longer. */
   readonly lastsMs: number;
   /** The code of work that a defect of ours ended. */
-  readonly brokenAs: 'extraction_failed' | 'conversion_failed';
+  readonly brokenAs: 'extraction_failed' | 'conversion_failed' | 'sorting_failed';
   /** The request itself, so that another process can do it later. */
   readonly task: OperationTask;
   readonly run: (task: WorkTask) => Promise<WorkDone | WorkProblem>;
@@ -401,7 +428,7 @@ export interface LongWork {
   /** More time than for a document that callers wait for. */
   readonly times: number;
   /** The pages to read in ranges; null for a format that is read in one piece. */
-  readonly ranges: Pick<Ranged<ParseRequest>, 'numbers' | 'shelf' | 'onPages'> | null;
+  readonly ranges: Pick<Ranged<ParseRequest>, 'numbers' | 'shelf' | 'turns' | 'onPages'> | null;
 }
 
 /** What work with models goes on with, and in which ranges it reads. */

@@ -132,3 +132,7 @@ export const reused = (): WorkProblem =>
 /** The answer to a request whose key's work is held by another one. */
 export const heldElsewhere = ({ isSame }: { readonly isSame: boolean }): WorkProblem =>
   isSame ? inProgress() : reused();
+
+/** No process has a place for the work now. */
+export const noPlace = (): WorkProblem =>
+  workProblem('busy', 'The server is working on as many documents as it can. Try again in a moment.');

@@ -48,6 +48,8 @@ import { withLogReader, logFileIn, folderKey, secretBoxOf } from '../parts/store
 import { checkEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { readObject } from '../../adapters/local/objectFolder.ts';
 import type { OpenClaim } from '../commands/money/payments.ts';
+import { archivedFiles } from '../operator/archiveCheck.ts';
+import { objectsToRead } from '../parts/parts.ts';
 import { openClaims } from '../operator/records.ts';
 import { dataDirOwner } from '../../adapters/local/dataFolder.ts';
 import { absentAsUndefined } from '../../domain/kernel/json.ts';
@@ -115,7 +117,9 @@ const postgres = async (url: string, { roles }: Config): Promise<Verdict> => {
 
 const fromServer = (config: Config, url: string): Promise<readonly ReadModelStatus[]> => {
   const known = { projectors: READ_MODELS, dropped: DROPPED_READ_MODELS };
-  return withLogReader(config, (feed) => withPostgres(url, (sql) => projectionsStatus({ sql, feed }, known)));
+  return withLogReader(config, (feed) =>
+    withPostgres(url, (sql) => projectionsStatus({ sql, feed, nowMs: Date.now }, known)),
+  );
 };
 
 const onServer = async (config: Config, url: string): Promise<Verdict> => {
@@ -314,6 +318,25 @@ const openPayments = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal
   }
 };
 
+/** Files of the archive are a part of the log: without one of them its events cannot be read. */
+const archive = async (config: Config): Promise<Verdict> => {
+  const path = logFileIn(config.dataDir);
+  if (!existsSync(path)) return ok('Nothing is archived.');
+  const { files, missing } = await archivedFiles(path, () => objectsToRead(config));
+  if (files === 0) return ok('Nothing is archived.');
+  return missing.length === 0
+    ? ok(`${String(files)} files of archived events are in the store of objects.`)
+    : problem(
+        `${String(missing.length)} of ${String(files)} files of archived events are not in the store of objects, ` +
+          `for example ${missing[0] ?? ''}: put them back from a backup (docs/how-to/archive.md).`,
+      );
+};
+
+const archiveChecks = (config: Config): readonly Check[] =>
+  config.eventStoreUrl === undefined
+    ? [{ name: 'archive', limitMs: SERVER_MS, look: () => archive(config) }]
+    : [];
+
 /** The event log, the keys of saved configs and webhooks, which only it names, and payments that were left undone. */
 const logChecks = (doctor: Doctor): readonly Check[] => {
   const { config, deep } = doctor;
@@ -326,6 +349,7 @@ const logChecks = (doctor: Doctor): readonly Check[] => {
           look: (signal) => embeddedLog(doctor, signal),
         }
       : { name: 'event log', limitMs: SERVER_MS, look: (signal) => serverLog(eventStoreUrl, signal) },
+    ...archiveChecks(config),
     {
       name: 'encryption',
       limitMs: deep ? undefined : LOG_MS,

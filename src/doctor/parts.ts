@@ -1,5 +1,6 @@
 import type { OpenClaim } from '../commands/money/payments.ts';
 import { ok, problem, type Verdict, warning } from './doctor.ts';
+import { standingStill } from '../../projections/engine/lag.ts';
 import { DIVERGED } from '../../projections/engine/divergence.ts';
 import type { ReadModelStatus } from '../operator/log.ts';
 import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
@@ -224,17 +225,47 @@ const stoppedText = (statuses: readonly ReadModelStatus[]): string | undefined =
   return sentences.length === 0 ? undefined : sentences.join('; ');
 };
 
-/** The read models, as the registry has them. */
-export const readModelsVerdict = (statuses: readonly ReadModelStatus[]): Verdict => {
-  if (statuses.length === 0) return ok('There are none yet: the first start makes them.');
-  const diverged = statuses.find(({ state }) => state === 'diverged');
-  if (diverged !== undefined) return problem(`They diverged, for ${diverged.reason ?? ''}. ${DIVERGED}`);
+const parkedText = (statuses: readonly ReadModelStatus[]): string | undefined => {
+  const all = statuses.flatMap(({ name, parked }) =>
+    parked.map(({ tenant_id, reason }) => `${tenant_id} in ${name} (${reason})`),
+  );
+  const more = all.length > 3 ? ` and ${String(all.length - 3)} more` : '';
+  return all.length === 0 ? undefined : `Parked: ${all.slice(0, 3).join('; ')}${more}`;
+};
+
+const stillText = (still: readonly string[], statuses: readonly ReadModelStatus[]): string => {
+  const longest = Math.max(...statuses.map(({ still_seconds }) => still_seconds));
+  return (
+    `${still.slice(0, 3).join(', ')}${still.length > 3 ? ` and ${String(still.length - 3)} more` : ''} ` +
+    `have not moved for ${grouped(Math.floor(longest))} s although events wait: look whether a process with the ` +
+    'role projector runs and what its log says, and restart it (docs/reference/alerts.md, QuireProjectionStandsStill).'
+  );
+};
+
+/** What a person has to do about them; undefined: nothing. */
+const needOfModels = (statuses: readonly ReadModelStatus[]): Verdict | undefined => {
   const stopped = stoppedText(statuses);
   if (stopped !== undefined)
     return problem(
       `${stopped}: install the release that mends it and restart, or \`quire projections ` +
         `rebuild\` (docs/how-to/rebuild.md).`,
     );
+  const parked = parkedText(statuses);
+  if (parked !== undefined)
+    return problem(
+      `${parked}: install the release that mends it, and \`quire projections retry\` (docs/how-to/rebuild.md).`,
+    );
+  const paused = statuses.filter(({ is_paused }) => is_paused).map(({ name }) => name);
+  if (paused.length > 0)
+    return warning(
+      `${paused.join(', ')} paused: \`quire projections resume ${paused[0] ?? ''}\` lets it go on.`,
+    );
+  const still = standingStill(statuses);
+  return still.length > 0 ? problem(stillText(still, statuses)) : undefined;
+};
+
+/** How late they are. */
+const latenessOfModels = (statuses: readonly ReadModelStatus[]): Verdict => {
   const lags = statuses.map(({ lag_events }) => lag_events ?? Infinity);
   const lag = Math.max(...lags);
   const how = Number.isFinite(lag) ? `${grouped(lag)} events` : 'more than 100,000 events';
@@ -249,6 +280,14 @@ export const readModelsVerdict = (statuses: readonly ReadModelStatus[]): Verdict
           'with the role projector runs.',
       )
     : ok(`${text}, at most ${how} behind the log.`);
+};
+
+/** The read models, as the registry has them. */
+export const readModelsVerdict = (statuses: readonly ReadModelStatus[]): Verdict => {
+  if (statuses.length === 0) return ok('There are none yet: the first start makes them.');
+  const diverged = statuses.find(({ state }) => state === 'diverged');
+  if (diverged !== undefined) return problem(`They diverged, for ${diverged.reason ?? ''}. ${DIVERGED}`);
+  return needOfModels(statuses) ?? latenessOfModels(statuses);
 };
 
 /** Redis holds rate limits alone, so nothing stops without it. */

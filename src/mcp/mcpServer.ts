@@ -8,6 +8,7 @@ import {
   type Quire,
   UnexpectedAnswerError,
 } from '../../sdk/src/index.ts';
+import { ratedOperation } from '../../domain/account/messages.ts';
 import { VERSION } from '../version.ts';
 
 /** The input of a tool is invalid; the agent gets the message. */
@@ -264,7 +265,7 @@ const addMoneyTools = (server: McpServer, caller: McpCaller): void => {
       description:
         'Say what this number of pages would cost in credits; free pages that are left are taken into account.',
       inputSchema: z.object({
-        operation: z.enum(['extract', 'to_markdown']),
+        operation: ratedOperation,
         pages: z.int().min(1),
         mode: MODE,
         tenant_id: TENANT,

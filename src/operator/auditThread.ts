@@ -28,7 +28,7 @@ port.once('message', () => ending.abort());
 const tell = (message: AuditThreadMessage): void => port.postMessage(message);
 
 const audit = async (
-  { feed, dense, startChains, startShares }: AuditedFeed,
+  { feed, dense, startChains, startShares, checkArchive }: AuditedFeed,
   beside: Pick<AuditRequest, 'snapshot' | 'objects' | 'notes'> = {},
 ): Promise<AuditReport> => {
   const end_position = (await feed.end())?.toString() ?? null;
@@ -43,6 +43,7 @@ const audit = async (
     startChains,
     startShares,
     sealFlaws,
+    archive: await checkArchive?.(ending.signal),
     ...found,
     ...beside,
     notes,

@@ -22,6 +22,8 @@ import { openS3 } from '../parts/parts.ts';
 import type { SealEvent } from '../../domain/finding.ts';
 import { SEALS_PREFIX } from '../commands/sealing.ts';
 import { type GivenSeal, ownEventsIn, sealsInStore } from '../audit/chains.ts';
+import { archiveIn, type ArchivePlace } from '../parts/archive.ts';
+import { type ArchiveCheck, checkArchive } from './archiveCheck.ts';
 import { logFileIn, openLog, withSql, type StoreConfig } from '../parts/stores.ts';
 
 /** A thread takes some 0.3 s to load what it needs: as long as this many events take. */
@@ -40,6 +42,8 @@ const startedChains = (data: ChainsOf) => {
 interface ChainsOptions {
   /** Shorter logs are read by one thread. */
   readonly eventsMin?: bigint;
+  /** Where the events are that were archived; left out: none were. */
+  readonly archive?: ArchivePlace;
 }
 
 /** Starts the chains half of an audit of the embedded log at `path`. */
@@ -47,12 +51,12 @@ export const chainsThread =
   (
     feed: Pick<EventFeed, 'end'>,
     path: string,
-    { eventsMin = CHAINS_EVENTS_MIN }: ChainsOptions = {},
+    { eventsMin = CHAINS_EVENTS_MIN, archive }: ChainsOptions = {},
   ): StartChains =>
   async (work) => {
     const upTo = await feed.end();
     if (upTo === undefined || upTo < eventsMin || availableParallelism() < 2) return undefined;
-    return startedChains({ path, upTo, work });
+    return startedChains({ path, upTo, archive, work });
   };
 
 /** Two threads load their code in some 0.6 s of CPU time: a tenth of the time for this many events. */
@@ -120,6 +124,8 @@ export interface AuditedFeed {
   /** Only the embedded log can be read by two threads: each opens its file. */
   readonly startChains?: StartChains;
   readonly startShares?: StartShares;
+  /** Compares the files of the archive with what the log says of them; left out: there is none. */
+  readonly checkArchive?: (signal?: AbortSignal) => Promise<ArchiveCheck>;
 }
 
 /** Opens the log for reading only; works beside a running service. */
@@ -131,8 +137,12 @@ export const withAuditedLog = async <T>(
   try {
     if (config.eventStoreUrl !== undefined) return await work({ feed, dense: false });
     const path = logFileIn(config.dataDir);
-    const [startChains, startShares] = [chainsThread(feed, path), shareThreads(feed, path)];
-    return await work({ feed, dense: true, startChains, startShares });
+    const { dataDir, s3 } = config;
+    const startChains = chainsThread(feed, path, { archive: { dataDir, s3 } });
+    const startShares = shareThreads(feed, path);
+    const inFiles = (signal?: AbortSignal) =>
+      checkArchive({ log: feed, path, get: archiveIn({ dataDir, s3 }) }, signal);
+    return await work({ feed, dense: true, startChains, startShares, checkArchive: inFiles });
   } finally {
     await feed.close();
   }
@@ -231,7 +241,10 @@ export const findSeals = async (
   const objects = await openS3(config);
   if (objects === undefined) return { seals: given, origins, flaws: [], notes: [] };
   try {
-    const { seals, keys, flaws } = await sealsInStore(objects, SEALS_PREFIX);
+    const { seals, keys, flaws } = await sealsInStore(objects, {
+      prefix: SEALS_PREFIX,
+      inLog: inLog.map(({ seal }) => seal),
+    });
     const lost = lostOf(inLog, keys, now);
     return { seals: [...given, ...seals], origins, flaws: [...flaws, ...lost], notes: [] };
   } catch (error) {

@@ -2,6 +2,8 @@ import { isOwn } from '../../domain/kernel/json.ts';
 import type { EventFeed, EventStore, KnownLog } from '../../domain/ports/log.ts';
 import { type RecordedEvent, shownEvent } from '../../domain/kernel/recorded.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
+import { type ModelLag, modelLags } from '../../projections/engine/lag.ts';
+import type { ParkedTenant } from '../../projections/engine/parking.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import {
   type Generation,
@@ -23,6 +25,7 @@ import { type Codec, eventCodec } from '../../domain/kernel/codec.ts';
 import type { AnyKind, Decider } from '../../domain/kernel/decider.ts';
 import { payment, paymentCodec } from '../../domain/payment.ts';
 import { priceList, priceListEvent } from '../../domain/priceList.ts';
+import { masterTable, masterTableEvent } from '../../domain/rules/masterTable.ts';
 import { savedConfig, savedConfigEvent } from '../../domain/savedConfig.ts';
 
 /** Which events are wanted; all conditions together. Times are RFC 3339 UTC, inclusive. */
@@ -94,6 +97,15 @@ export interface ReadModelStatus {
   readonly position: string | null;
   /** Events in the log behind its position; null when there are more than are counted. */
   readonly lag_events: number | null;
+  /** When the oldest event that is not applied was recorded; null: none waits. */
+  readonly waiting_since: string | null;
+  /** Age of that event. */
+  readonly lag_seconds: number;
+  /** For how long its position has not moved while events wait. */
+  readonly still_seconds: number;
+  readonly is_paused: boolean;
+  /** Tenants whose events it leaves, from one that it could not apply on. */
+  readonly parked: readonly Omit<ParkedTenant, 'name'>[];
   /** Why it or its next version stopped, or that it is of a newer release than the one that tells. */
   readonly reason: string | null;
   /** A new version being built, or a rebuild. `interrupted`: the next rebuild goes on from there. */
@@ -156,12 +168,34 @@ const reasonOf = (
   return reason ?? beside?.reason ?? (model === undefined ? null : newerText(model));
 };
 
+const shownState = ({ state, isPaused }: Generation, isDiverged: boolean): string => {
+  if (isDiverged) return 'diverged';
+  return isPaused ? 'paused' : state;
+};
+
+type Late = Pick<ReadModelStatus, 'waiting_since' | 'lag_seconds' | 'still_seconds' | 'is_paused' | 'parked'>;
+
+/** The registry was made between two looks at it. */
+const NOT_LATE: Late = {
+  waiting_since: null,
+  lag_seconds: 0,
+  still_seconds: 0,
+  is_paused: false,
+  parked: [],
+};
+
+const lateBy = (lag: ModelLag | undefined): Late => {
+  if (lag === undefined) return NOT_LATE;
+  const { name: _, parked, ...late } = lag;
+  return { ...late, parked: parked.map(({ name: __, ...one }) => one) };
+};
+
 /**
  * The read models in their order, then those that a newer release has brought. Empty before a service has run
  * for the first time.
  */
 export const projectionsStatus = async (
-  { sql, feed }: { readonly sql: Sql; readonly feed: KnownLog },
+  { sql, feed, nowMs }: { readonly sql: Sql; readonly feed: KnownLog; readonly nowMs: () => number },
   known: KnownModels,
 ): Promise<readonly ReadModelStatus[]> => {
   if (!(await hasRegistry(sql))) return [];
@@ -179,15 +213,17 @@ export const projectionsStatus = async (
   const after = serving.some(({ position }) => position === null) ? null : lowest;
   const diverged = await divergenceOf(feed, serving);
   const behind = await positionsAfter(feed, after);
+  const lags = await modelLags({ sql, feed, nowMs });
   return serving.map((generation) => {
-    const { name, version, state, position } = generation;
+    const { name, version, position } = generation;
     const beside = all.find((one) => one.name === name && !one.serves);
     return {
       name,
       version,
-      state: diverged?.names.includes(name) === true ? 'diverged' : state,
+      state: shownState(generation, diverged?.names.includes(name) === true),
       position: position?.toString() ?? null,
       lag_events: behind?.filter((at) => position === null || at > position).length ?? null,
+      ...lateBy(lags.find((one) => one.name === name)),
       reason: diverged?.names.includes(name) === true ? diverged.reason : reasonOf(generation, beside, newer),
       next: nextOf(beside, rebuilding),
     };
@@ -247,6 +283,7 @@ const FOLDS: Readonly<Record<string, () => Fold>> = {
   })),
   apiKey: foldOf(apiKey, eventCodec(apiKeyEvent)),
   config: foldOf(savedConfig, eventCodec(savedConfigEvent)),
+  table: foldOf(masterTable, eventCodec(masterTableEvent)),
 };
 
 /** For streams without decisions: the members as the events leave them. */

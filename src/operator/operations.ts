@@ -9,6 +9,11 @@ import {
   type RebuildProgress,
   rebuildThroughOutages,
 } from '../../projections/engine/rebuild.ts';
+import { isByTenant } from '../../projections/engine/owners.ts';
+import { askRetry, pauseModel, resumeModel } from '../../projections/engine/parking.ts';
+import { refoldTenant } from '../../projections/engine/refold.ts';
+import type { Arrival } from '../../projections/engine/arrivals.ts';
+import { CheckpointMoved } from '../../projections/engine/registry.ts';
 import { foreignModels, withdraw } from '../../projections/engine/upgrade.ts';
 import { namedMapping, UnreadablePayoutFile, WrongMapping } from '../../domain/payoutFile.ts';
 import type { JournalSettings } from '../../domain/journal.ts';
@@ -57,6 +62,8 @@ const rebuildInput = z.strictObject({
   names: z.array(z.string()),
   fresh: z.boolean(),
   keep: z.boolean(),
+  /** Only the rows of this tenant. */
+  tenant: z.string().min(1).optional(),
 });
 export type RebuildInput = z.output<typeof rebuildInput>;
 
@@ -77,10 +84,84 @@ const telling =
 
 const knownTo = ({ projectors }: ReadModelParts) => ({ projectors, dropped: DROPPED_READ_MODELS });
 
+const BUSY = 'Another rebuild is running. Wait for it: `quire projections status` shows it.';
+
+/** What can be told apart by tenant; the others are rebuilt for all. */
+const checkByTenant = ({ projectors }: ReadModelParts, names: readonly string[]): void => {
+  const own = projectors.map(({ name }) => name);
+  checkNames(names, own);
+  const mixed = projectors.filter((one) => names.includes(one.name) && !isByTenant(one));
+  if (mixed.length > 0)
+    throw new OperatorError(
+      `${mixed.map(({ name }) => name).join(', ')} sums up all tenants: rebuild it without --tenant.`,
+      2,
+    );
+};
+
+const rebuildTenant = async (
+  parts: ReadModelParts,
+  { names, tenant }: { readonly names: readonly string[]; readonly tenant: string },
+  { send, signal }: OperationContext,
+): Promise<void> => {
+  checkByTenant(parts, names);
+  const { timers } = parts;
+  const began = timers.nowMs();
+  let eventsDone = 0;
+  const onBatch = (batch: readonly Arrival[], target: bigint): void => {
+    eventsDone += batch.length;
+    const seconds = Math.max(timers.nowMs() - began, 1) / 1000;
+    const share = Math.min(Number(batch.at(-1)?.position ?? 0n) / Number(target), 1);
+    const secondsLeft = share === 0 ? null : (seconds * (1 - share)) / share;
+    void send({ progress: { eventsDone, eventsPerSecond: eventsDone / seconds, secondsLeft, share } });
+  };
+  const asked = names.length === 0 ? { tenant } : { tenant, names };
+  try {
+    const done = await refoldTenant({ ...parts, decode: decodeAny }, { ...asked, signal, onBatch });
+    for (const refolded of done) await send({ refolded });
+  } catch (error) {
+    if (error instanceof RebuildBusy) throw new OperatorError(BUSY);
+    if (error instanceof CheckpointMoved)
+      throw new OperatorError(`${error.message}. Run the command again then.`);
+    throw error;
+  }
+};
+
+const modelInput = z.strictObject({ name: z.string() });
+const retryInput = z.strictObject({ names: z.array(z.string()), tenant: z.string().optional() });
+
+/** Pauses, resumes, and tries parked tenants again. */
+const keeping = (parts: ReadModelParts): Operations => {
+  const { sql, projectors } = parts;
+  const known = projectors.map(({ name }) => name);
+  const changing =
+    (change: typeof pauseModel): Operation =>
+    async (input, { send }) => {
+      const { name } = modelInput.parse(input);
+      checkNames([name], known);
+      const outcome = await change(sql, name);
+      if (outcome === 'unknown_model')
+        throw new OperatorError(`${name} has no tables yet: start the service once.`);
+      await send({ changed: outcome === 'done' });
+    };
+  return {
+    'projections.pause': changing(pauseModel),
+    'projections.resume': changing(resumeModel),
+    'projections.retry': async (input, { send }) => {
+      const { names, tenant } = retryInput.parse(input);
+      checkNames(names, known);
+      for (const name of names.length === 0 ? known : names) {
+        const retrying = await askRetry(sql, { name, tenant });
+        if (retrying > 0) await send({ name, retrying });
+      }
+    },
+  };
+};
+
 const rebuild =
   (parts: ReadModelParts): Operation =>
   async (input, context) => {
-    const { names, fresh, keep } = rebuildInput.parse(input);
+    const { names, fresh, keep, tenant } = rebuildInput.parse(input);
+    if (tenant !== undefined) return rebuildTenant(parts, { names, tenant }, context);
     const foreign = await foreignModels(parts.sql, knownTo(parts));
     const own = parts.projectors.map(({ name }) => name);
     checkNames(names, [...own, ...foreign]);
@@ -96,10 +177,7 @@ const rebuild =
       if (withdrawn.length > 0) await withdraw(parts.sql, withdrawn);
       for (const name of withdrawn) await context.send({ withdrawn: name });
     } catch (error) {
-      if (error instanceof RebuildBusy)
-        throw new OperatorError(
-          'Another rebuild is running. Wait for it: `quire projections status` shows it.',
-        );
+      if (error instanceof RebuildBusy) throw new OperatorError(BUSY);
       if (error instanceof NewerServes) throw new OperatorError(`${error.message}.`);
       throw error;
     }
@@ -108,9 +186,12 @@ const rebuild =
 /** Operations on the read models. */
 export const readModelOperations = (parts: ReadModelParts): Operations => ({
   'projections.status': async (_input, { send }) => {
-    for (const status of await projectionsStatus(parts, knownTo(parts))) await send(status);
+    const { sql, feed, timers } = parts;
+    const asked = { sql, feed, nowMs: timers.nowMs };
+    for (const status of await projectionsStatus(asked, knownTo(parts))) await send(status);
   },
   'projections.rebuild': rebuild(parts),
+  ...keeping(parts),
   'projections.export': exportMonth(parts),
   'projections.snapshot': (_input, { send }) =>
     withSnapshot(parts.sql, parts.projectors, async (snapshot) => {

@@ -11,7 +11,7 @@ import type { Clock, EventFeed, EventStore } from '../../domain/ports/log.ts';
 import type { ReferenceData } from '../commands/reference.ts';
 import { type Operation, type OperationContext, operatorMeta } from './socket.ts';
 import { OperatorError } from '../clientConfig.ts';
-import { type FxDay, newsOf } from '../../domain/fxRates.ts';
+import { importFxDays, type ImportReport, type RateConflict } from '../commands/importRates.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import type { PaymentClaim } from '../../domain/payment.ts';
 import { maybeOpenStreams, type OpenClaim, openClaimAt, type Payments } from '../commands/money/payments.ts';
@@ -108,21 +108,6 @@ export const importPrices = async (
   return { prices: rows.length, ...counts, effective_from, dry_run };
 };
 
-/** The result of an import, in days. */
-export interface ImportReport {
-  readonly days: number;
-  readonly added: number;
-  readonly unchanged: number;
-  readonly superseded: number;
-  readonly first: string | null;
-  readonly last: string | null;
-}
-
-/** Bytes of rates in one append, with what every event has beside them: well below what a log takes. */
-const APPEND_BYTES = 700_000;
-const ENVELOPE_BYTES = 800;
-const CONFLICTS_SHOWN = 20;
-
 export interface ImportDeps {
   readonly reference: ReferenceData;
   readonly clock: Clock;
@@ -137,9 +122,9 @@ export const ratesToImport = z.strictObject({
 });
 type RatesToImport = z.output<typeof ratesToImport>;
 
-const refuse = (
-  conflicts: readonly { date: string; currency: string; known: string | null; given: string | null }[],
-): OperatorError => {
+const CONFLICTS_SHOWN = 20;
+
+const refuse = (conflicts: readonly RateConflict[]): OperatorError => {
   const shown = conflicts
     .slice(0, CONFLICTS_SHOWN)
     .map(
@@ -156,49 +141,17 @@ const refuse = (
   );
 };
 
-const publishRates = async ({ reference, clock }: ImportDeps, data: RatesToImport): Promise<void> => {
-  const meta = operatorMeta(clock, 'fx-import');
-  const outcome = await reference.publishFxRates({ type: 'ImportFxRates', data, meta });
-  if (outcome.kind === 'done') return;
-  if (outcome.kind === 'rejected') throw refuse(outcome.rejection.conflicts);
+/** Publishes the days that are new. Throws OperatorError with the conflicts. */
+export const importRates = async (
+  { reference, clock }: ImportDeps,
+  wanted: RatesToImport,
+): Promise<ImportReport> => {
+  const imported = await importFxDays(reference, wanted, () => operatorMeta(clock, 'fx-import'));
+  if (imported.kind === 'imported') return imported.report;
+  if (imported.kind === 'conflict') throw refuse(imported.conflicts);
   throw new OperatorError(
     'The event log did not accept the rates in time. Run the import again: it skips days that arrived.',
   );
-};
-
-/** Days in parts that fit into an append each: the fewer, the less often the stream is read. */
-const parts = (days: readonly FxDay[]): readonly (readonly FxDay[])[] => {
-  const found: FxDay[][] = [];
-  let room = 0;
-  for (const one of days) {
-    const bytes = JSON.stringify(one).length + ENVELOPE_BYTES;
-    if (bytes > room || found.length === 0) {
-      found.push([]);
-      room = APPEND_BYTES;
-    }
-    found.at(-1)?.push(one);
-    room -= bytes;
-  }
-  return found;
-};
-
-/**
- * Publishes the days that are new. All conflicts are found before anything is published; run again, it
- * adds nothing. Throws OperatorError with the conflicts.
- */
-export const importRates = async (deps: ImportDeps, wanted: RatesToImport): Promise<ImportReport> => {
-  const { days, supersede } = wanted;
-  const state = await deps.reference.fxRates();
-  const counts = { added: 0, unchanged: 0, superseded: 0 };
-  for (const one of days) counts[newsOf(state, one)] += 1;
-  const news = days.filter((one) => newsOf(state, one) !== 'unchanged');
-  if (counts.superseded > 0 && !supersede) {
-    // The decider refuses them all at once and says which; nothing has been published yet.
-    await publishRates(deps, { ...wanted, days: days.filter((one) => newsOf(state, one) === 'superseded') });
-  }
-  for (const part of parts(news)) await publishRates(deps, { ...wanted, days: part });
-  const dates = days.map(({ date }) => date).sort();
-  return { days: days.length, ...counts, first: dates[0] ?? null, last: dates.at(-1) ?? null };
 };
 
 export interface PaymentDeps {

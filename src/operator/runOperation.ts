@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { csvRows } from '../../adapters/csvRows.ts';
 import { systemClock, systemTimers } from '../../adapters/local/local.ts';
 import { replicas } from '../../adapters/sqlTables.ts';
@@ -7,14 +8,17 @@ import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
 import { type RebuildProgress, rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
 import { dropRetired, generations, hasRegistry } from '../../projections/engine/registry.ts';
+import { type Archived, archiveLog, type ArchiveWish, RECORD_MS } from './archive.ts';
+import { findSeals, timeNow, withAuditedLog } from './auditedLog.ts';
 import { moveTexts, type MovedTexts } from './moveTexts.ts';
+import { runAudit } from '../audit/runAudit.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { paymentsExpected, paymentsNamed } from '../../projections/payments.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
 import { apiKeys } from '../commands/apiKeys.ts';
 import { payments } from '../commands/money/payments.ts';
-import { openedLog, type SealDeps } from '../commands/sealing.ts';
+import { openedLog, type SealDeps, sealLog } from '../commands/sealing.ts';
 import { referenceData } from '../commands/reference.ts';
 import type { Config } from '../config.ts';
 import { askOperator, runningSocket, type OperationContext, type Operations } from './socket.ts';
@@ -23,6 +27,7 @@ import type { KeyDeps, RotateDeps } from './access.ts';
 import type { PaymentDeps } from './records.ts';
 import { openObjects } from '../parts/parts.ts';
 import {
+  logFileIn,
   openLog,
   underLock,
   withLogReader,
@@ -155,6 +160,47 @@ const refuseBesideService = async (sql: Sql): Promise<void> => {
       `${String(alive.length)} processes of the service run, or were killed less than a minute ago: stop them all, ` +
         'and run the command again.',
     );
+};
+
+/** Audits the log alone, as `quire audit --log-only` does. */
+const auditedAlone = (config: Config, signal: AbortSignal) =>
+  withAuditedLog(config, async ({ feed, dense, startChains, startShares, checkArchive }) => {
+    const { flaws: sealFlaws, ...found } = await findSeals(config, feed, timeNow());
+    const archive = await checkArchive?.(signal);
+    const log = { feed, dense, startChains, startShares, archive, signal };
+    return (await runAudit({ ...log, ...found, sealFlaws })).report;
+  });
+
+const ON_A_SERVER =
+  'Only an embedded log is archived by this command, and the event log is in EventStoreDB (EVENTSTORE_URL). There, ' +
+  'truncating a stream ($tb) and a scavenge remove events for good: nothing of Quire could read them any more, and ' +
+  'no audit could follow the chains. Add nodes or disk instead, or back up the server and leave $tb alone.';
+
+/** Archives closed months of the embedded log. No service may use it meanwhile. Throws OperatorError. */
+export const archiveMonths = async (config: Config, wish: ArchiveWish): Promise<Archived> => {
+  if (config.eventStoreUrl !== undefined) throw new OperatorError(ON_A_SERVER, 2);
+  const path = logFileIn(config.dataDir);
+  if (!existsSync(path)) throw new OperatorError(`There is no event log in ${config.dataDir}.`, 2);
+  return underLock(config.dataDir, async () => {
+    const log = await openLog(config);
+    const clock = systemClock();
+    const logId = await openedLog(log, clock.now());
+    const objects = (await openObjects(config))[0];
+    const locked = await openLockedObjects(config);
+    const { signal, retainDays } = wish;
+    const seal = () => sealLog({ log, locked, clock }, { retainDays, signal, deadlineMs: RECORD_MS });
+    const deps = {
+      path,
+      log,
+      logId,
+      objects,
+      locked,
+      clock,
+      seal,
+      audit: () => auditedAlone(config, signal),
+    };
+    return archiveLog(deps, wish);
+  });
 };
 
 /** Told how far a move of texts is. */

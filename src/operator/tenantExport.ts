@@ -5,6 +5,7 @@ import { accountStream } from '../../domain/account/messages.ts';
 import { categoryOfStream } from '../../domain/catalogue.ts';
 import { artifactKeyOf, ARTIFACTS_PREFIX } from '../../domain/deployment.ts';
 import { UPLOADS_PREFIX, uploadKeyOf } from '../../domain/document.ts';
+import { TABLES_PREFIX } from '../../domain/rules/masterTable.ts';
 import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { absentAsUndefined } from '../../domain/kernel/json.ts';
 import type { EventFeed, EventStore, TextVault } from '../../domain/ports/log.ts';
@@ -89,10 +90,13 @@ const OWNING: Readonly<Record<string, string>> = {
   DocumentRegistered: 'document_id',
   ExtractionRequested: 'extraction_id',
   ConversionRequested: 'conversion_id',
+  ClassificationRequested: 'classification_id',
+  SplitRequested: 'split_id',
   OperationAccepted: 'operation_id',
   BatchAccepted: 'batch_id',
   TrainingJobCreated: 'job_id',
   EvaluationSetPublished: 'set_id',
+  TablePublished: 'table_id',
 };
 
 /** What objects are a tenant's, as its events name them. */
@@ -159,11 +163,14 @@ const TOLD: Readonly<Record<string, string>> = {
   document: 'documents: names, pages, digests',
   extraction: 'usage: extractions',
   conversion: 'usage: conversions',
+  classification: 'usage: classifications',
+  split: 'usage: splits',
   operation: 'operations',
   batch: 'batches',
   trainingJob: 'training jobs',
   examples: 'examples that were erased',
   set: 'sets of documents that configs are measured by',
+  table: 'tables of master data: their names, columns and digests',
   evaluation: 'what runs over sets have found, in figures',
   review: 'reviews: who looked at results, and what was decided, in figures',
   artifact: 'artifacts and their scores',
@@ -231,10 +238,11 @@ const setOrBatchOf = (key: string): string => {
 };
 
 const WORK_OBJECTS = [
-  [RESULTS_PREFIX, 'result of an extraction or a conversion, or why it failed', folderIn],
+  [RESULTS_PREFIX, 'result of work on a document, with its request, or why it failed', folderIn],
   [TRAINING_PREFIX, 'schema and examples of a training job', folderIn],
   [OPERATIONS_PREFIX, 'request or file of work that waits', folderIn],
   [REVIEWS_PREFIX, 'what a person was asked of a result, or has decided', operationOf],
+  [TABLES_PREFIX, 'rows of a table, as lines of JSON after the names of its columns', folderIn],
   [EVALUATIONS_PREFIX, 'what a document of a set is expected to say, or what a run found', setOrBatchOf],
 ] as const;
 

@@ -2,6 +2,7 @@ import { LOCAL_ENGINE_NAME, openDocumentWorkers } from '@quire/engine/isolation/
 import type { DocumentParser, ParseRequest } from '@quire/engine/ports/documentParser';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
 import type { SchemaValidator } from '@quire/engine/ports/extractionEngine';
+import type { DocumentSorter } from '@quire/engine/ports/sorting';
 import { DOCUMENT_PAGES_MAX, OPERATION_PAGES_MAX } from '../../domain/billingConfig.ts';
 import type { Config } from '../config.ts';
 
@@ -24,6 +25,7 @@ export interface DocumentParts {
   readonly model: string;
   readonly parser: DocumentParser;
   readonly engine: ExtractionEngine;
+  readonly sorter: DocumentSorter;
   readonly schemas: SchemaValidator;
   readonly limits: {
     /** Bytes of one file. */
@@ -54,6 +56,7 @@ export const openDocumentParts = (
     model: LOCAL_ENGINE_NAME,
     parser: workers.parser,
     engine: workers.localEngine,
+    sorter: workers.sorter,
     schemas: workers.schemaValidator,
     limits: {
       bytesMax: maxUploadBytes,

@@ -9,6 +9,7 @@ import { appliedFacts, type AppliedFacts } from '../telemetry/tracing.ts';
 import { COUNTED_TYPES } from '../telemetry/businessMetrics.ts';
 import type { WaitOptions } from '../../projections/engine/waiting.ts';
 import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
+import type { ArchivePlace } from './archive.ts';
 import type { EmbeddedSql } from '../../adapters/pglite/sql.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 
@@ -31,6 +32,9 @@ export const NOTICE_LEVELS = {
   dropped: 'warn',
   failed: 'error',
   stopped: 'error',
+  parked: 'error',
+  parked_again: 'error',
+  unparked: 'info',
 } as const;
 
 /** How the service projects. */
@@ -64,6 +68,8 @@ export interface ProjectionThreadData extends Projecting {
   /** Of the read models. */
   readonly folder: string | null;
   readonly logFile: string;
+  /** Where the events are that were archived; left out: none were. */
+  readonly archive?: ArchivePlace | undefined;
   readonly port: MessagePort;
 }
 
@@ -111,7 +117,11 @@ export interface ProjectingSql extends EmbeddedSql {
 
 /** Opens embedded read models in `folder`, in a thread that can keep them up with the log in `logFile`. */
 export const openProjecting = async (
-  { folder, logFile }: Pick<ProjectionThreadData, 'logFile'> & { readonly folder: string },
+  {
+    folder,
+    logFile,
+    archive,
+  }: Pick<ProjectionThreadData, 'logFile' | 'archive'> & { readonly folder: string },
   projecting: Projecting,
 ): Promise<ProjectingSql> => {
   let { port1: projections, port2: port } = new MessageChannel();
@@ -119,7 +129,7 @@ export const openProjecting = async (
   const opened = await pgliteSql(folder, (path) => {
     // A thread that did not open has taken its port with it.
     ({ port1: projections, port2: port } = new MessageChannel());
-    const workerData: ProjectionThreadData = { ...projecting, folder: path, logFile, port };
+    const workerData: ProjectionThreadData = { ...projecting, folder: path, logFile, archive, port };
     return new Worker(new URL('./projectionThread.js', import.meta.url), {
       workerData,
       transferList: [port],

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { openPgliteSession, servePglite } from '../../adapters/pglite/server.ts';
 import { readThrough } from '../../domain/eventLog/movedTexts.ts';
+import { archiveIn } from './archive.ts';
 import { messageOf } from '../../domain/kernel/json.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import type { AppliedFacts } from '../telemetry/tracing.ts';
@@ -17,12 +18,14 @@ import {
  * are stored. The thread that serves requests pays for none of it.
  */
 if (parentPort === null) throw new Error('this module runs in a worker thread');
-const { folder, logFile, port, ...projecting } = workerData as ProjectionThreadData;
+const { folder, logFile, archive, port, ...projecting } = workerData as ProjectionThreadData;
 
 const tell = (news: ProjectionNews): void => port.postMessage(news);
 
 const session = await openPgliteSession(folder);
-const feed = readThrough(openSqliteEventLog({ path: logFile, besideWriter: true }));
+const feed = readThrough(
+  openSqliteEventLog({ path: logFile, besideWriter: true, archive: archive && archiveIn(archive) }),
+);
 const end = async (): Promise<void> => {
   await runner.stop();
   await feed.close();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { aesSecretBox } from '../../adapters/local/local.ts';
 import { knownSecret, secretFile } from '../../adapters/local/objectFolder.ts';
+import { archiveIn, type ArchivePlace } from './archive.ts';
 import type { ObjectStore, SecretBox } from '../../domain/ports/services.ts';
 import type { Config } from '../config.ts';
 import { eventStoreAddress } from '../eventStoreUrl.ts';
@@ -188,7 +189,7 @@ export const projectingAs = ({
 // A driver is loaded only if it is used: those for servers are half of an embedded start's memory.
 
 /** Where log and read models are. */
-export type StoreConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'eventStoreUrl'>;
+export type StoreConfig = Pick<Config, 'databaseUrl' | 'eventStoreUrl'> & ArchivePlace;
 
 /** Of a cluster: a node may answer for so long, ms, without what others have, the leader only until it knows better. */
 const BEHIND_MS = 5_000;
@@ -201,7 +202,7 @@ export const logFileIn = (dataDir: string): string => join(dataDir, 'events.db')
  * were moved out of its events are not read from it any more.
  */
 export const openLog = async (
-  { eventStoreUrl, dataDir }: StoreConfig,
+  { eventStoreUrl, dataDir, s3 }: StoreConfig,
   options: Omit<SqliteEventLogOptions, 'path'> = {},
 ): Promise<SqliteEventLog> => {
   if (eventStoreUrl !== undefined) {
@@ -210,7 +211,8 @@ export const openLog = async (
     return readThrough(openEventStoreDb({ connectionString: eventStoreUrl, behindMs }));
   }
   const { openSqliteEventLog } = await import('../../adapters/sqlite/eventLog.ts');
-  return readThrough(openSqliteEventLog({ path: logFileIn(dataDir), ...options }));
+  const archive = archiveIn({ dataDir, s3 });
+  return readThrough(openSqliteEventLog({ path: logFileIn(dataDir), archive, ...options }));
 };
 
 /** The log for reading only: works beside a running service. Throws OperatorError if there is none. */
@@ -245,13 +247,13 @@ const openSql = async ({ databaseUrl, dataDir }: StoreConfig): Promise<EmbeddedS
  * read the log from its file if that is embedded too.
  */
 export const openServiceSql = async (
-  config: Pick<Config, 'dataDir' | 'databaseUrl' | 'eventStoreUrl' | 'rebuildDiverged' | 'tracing'>,
+  config: StoreConfig & Pick<Config, 'rebuildDiverged' | 'tracing'>,
 ): Promise<EmbeddedSql & Partial<ProjectingSql>> => {
-  const { dataDir, databaseUrl, eventStoreUrl } = config;
+  const { dataDir, databaseUrl, eventStoreUrl, s3 } = config;
   if (databaseUrl !== undefined || eventStoreUrl !== undefined) return openSql(config);
   const { openProjecting } = await import('./projecting.ts');
   return openProjecting(
-    { folder: join(dataDir, 'read-models'), logFile: logFileIn(dataDir) },
+    { folder: join(dataDir, 'read-models'), logFile: logFileIn(dataDir), archive: { dataDir, s3 } },
     projectingAs(config),
   );
 };

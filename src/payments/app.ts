@@ -6,7 +6,7 @@ import { isProblem, ProblemError, verifyWebhook, WebhookError } from '../../sdk/
 import { messageOf } from '../../domain/kernel/json.ts';
 import { checkoutPage, checkoutRequest, type CheckoutSettings } from './checkout.ts';
 import { UnusablePayment } from './sales.ts';
-import { topUp, type TopUpOutcome } from './topUp.ts';
+import { tellNeedsPerson, topUp, type TopUpOutcome } from './topUp.ts';
 import {
   settleIntent,
   settleInvoice,
@@ -177,6 +177,20 @@ const messageIn = async (req: Request, { lowBalanceSecrets, nowMs }: PaymentsDep
   }
 };
 
+const notToppedUp = async (
+  res: Response,
+  deps: PaymentsDeps,
+  { tenant, error }: { readonly tenant: string; readonly error: unknown },
+): Promise<void> => {
+  const { status, code } = statusOf(error);
+  const isLasting = status === 422;
+  const level = isLasting ? 'error' : 'warn';
+  deps.log(level, { tenant_id: tenant, code }, `no top-up: ${messageOf(error)}`);
+  // The log says it all the same where the service cannot be told now.
+  if (isLasting) await tellNeedsPerson(deps, tenant, error).catch(() => undefined);
+  res.status(status).json({ error: code, detail: messageOf(error) });
+};
+
 const toppedUp = async (req: Request, res: Response, deps: PaymentsDeps): Promise<void> => {
   const { data } = lowBalance.safeParse(await messageIn(req, deps));
   const tenant = data?.tenant_id;
@@ -190,13 +204,7 @@ const toppedUp = async (req: Request, res: Response, deps: PaymentsDeps): Promis
     deps.log(level, { tenant_id: tenant, outcome }, `a balance is low: ${outcome.replace('_', ' ')}`);
     res.status(AGAIN.includes(outcome) ? 503 : 200).json({ received: true, outcome });
   } catch (error) {
-    const { status, code } = statusOf(error);
-    deps.log(
-      status === 422 ? 'error' : 'warn',
-      { tenant_id: tenant, code },
-      `no top-up: ${messageOf(error)}`,
-    );
-    res.status(status).json({ error: code, detail: messageOf(error) });
+    await notToppedUp(res, deps, { tenant, error });
   }
 };
 

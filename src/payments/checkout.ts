@@ -42,7 +42,8 @@ const OPEN_SECONDS = 3_600;
 /** The entry of the price list that a page is for. */
 const entryIn = (list: CreditPriceListResponse, { currency }: Pick<CheckoutRequest, 'currency'>) => {
   const entry = list.entries.find((one) => one.currency === currency);
-  if (entry === undefined) throw new UnusablePayment(`the price list has no price in ${currency}`);
+  if (entry === undefined)
+    throw new UnusablePayment('currency_not_offered', `the price list has no price in ${currency}`);
   return entry;
 };
 

@@ -9,6 +9,12 @@ export const PROVIDER = 'stripe';
 /** A payment that the books cannot take as it is; somebody has to look at it. */
 export class UnusablePayment extends Error {
   override readonly name = 'UnusablePayment';
+  /** Tells its kind from others. */
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 /** Digits of Stripe's minor units where they are not those of ISO 4217. */
@@ -17,7 +23,8 @@ const STRIPE_DIGITS: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: 0
 /** Powers of ten between Stripe's minor units and those of the books; above 0: Stripe's are smaller. */
 const shiftOf = (currency: string): number => {
   const digits = minorUnitDigits(currency);
-  if (digits === undefined) throw new UnusablePayment(`${currency} is not a currency of ISO 4217`);
+  if (digits === undefined)
+    throw new UnusablePayment('unknown_currency', `${currency} is not a currency of ISO 4217`);
   return (STRIPE_DIGITS[currency] ?? digits) - digits;
 };
 
@@ -39,6 +46,7 @@ export const toStripe = (amount: number, currency: string): number => {
   const step = stepOf(currency);
   if (amount % step !== 0)
     throw new UnusablePayment(
+      'price_not_chargeable',
       `Stripe charges ${currency} in steps of ${String(step)} minor units, and the price is ${String(amount)}: ` +
         'change the number of credits or the price list',
     );
@@ -95,7 +103,8 @@ const sum = (amounts: readonly { readonly amount: number }[] | null | undefined)
 const saleOf = (metadata: Stripe.Metadata | null | undefined, paid: Paid): Sale | undefined => {
   if (metadata?.['quire_tenant_id'] === undefined || paid.total + paid.discount === 0) return undefined;
   const { data, error } = offer.safeParse(metadata);
-  if (data === undefined) throw new UnusablePayment(`its metadata do not fit: ${z.prettifyError(error)}`);
+  if (data === undefined)
+    throw new UnusablePayment('metadata_mismatch', `its metadata do not fit: ${z.prettifyError(error)}`);
   const currency = (paid.currency ?? '').toUpperCase();
   const { quire_discount_code: code, quire_price_list_version: version } = data;
   return {

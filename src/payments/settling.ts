@@ -24,6 +24,7 @@ export interface Sides {
     | 'recordDispute'
     | 'refundCredits'
     | 'reverseRefund'
+    | 'tellTopUp'
   >;
 }
 
@@ -197,6 +198,32 @@ const settleReturns = async (sides: Sides, sale: Sale, intentId: string): Promis
     await settleDispute(sides, sale, dispute);
 };
 
+/** Names the tenant in the metadata of a top-up. */
+export const TOP_UP_MARK = 'quire_top_up';
+
+type Told = Parameters<Api['tellTopUp']>[0]['body'];
+
+/** Tells the service what became of a top-up. A tenant that nobody consented for has none, whatever a payment says. */
+export const tellTopUp = async ({ quire }: Sides, tenant_id: string, body: Told): Promise<void> => {
+  try {
+    await quire.tellTopUp({ path: { tenant_id }, body });
+  } catch (error) {
+    if (!isProblem(error, 'validation_error', 'tenant_not_found')) throw error;
+  }
+};
+
+/** A top-up that is booked: whatever charged it may have died before it told. */
+const tellCharged = async (sides: Sides, intent: Stripe.PaymentIntent): Promise<void> => {
+  const tenant = intent.metadata[TOP_UP_MARK];
+  if (tenant === undefined) return;
+  await tellTopUp(sides, tenant, {
+    outcome: 'charged',
+    provider: PROVIDER,
+    provider_txn_id: intent.id,
+    attempted_at: new Date(intent.created * 1000).toISOString(),
+  });
+};
+
 /**
  * Brings the books to where a payment is now: its sale, its fee, its refunds and disputes. Whatever was told of the
  * payment before, in which order and how often, the books are the same afterwards. False: it is none of credits, or
@@ -212,6 +239,7 @@ export const settleIntent = async (sides: Sides, intentId: string): Promise<bool
   const fee = isWhole && charge !== null && typeof charge !== 'string' ? feeOf(charge) : undefined;
   await sides.quire.addCredits({ body: { ...sale, ...(fee !== undefined && { provider_fee_minor: fee }) } });
   await settleReturns(sides, sale, intentId);
+  await tellCharged(sides, intent);
   return true;
 };
 

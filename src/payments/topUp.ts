@@ -2,7 +2,7 @@ import Stripe from 'stripe';
 import { isProblem, type TopUp } from '../../sdk/src/index.ts';
 import { offerOf, pricedNow } from './checkout.ts';
 import { PROVIDER, toStripe, UnusablePayment } from './sales.ts';
-import { settleIntent, type Sides } from './settling.ts';
+import { settleIntent, type Sides, tellTopUp, TOP_UP_MARK } from './settling.ts';
 
 /**
  * `not_due`: the balance is not low, or nobody agreed. `limit`: the month has no room. `waits`: a charge is under way,
@@ -41,9 +41,6 @@ const consentIn = (set: TopUp): Consent | undefined => {
   return { threshold, credits, currency, monthlyMax, payer, method, setAt: Date.parse(updated_at) };
 };
 
-/** Names the tenant in the metadata of a top-up. */
-const MARK = 'quire_top_up';
-
 const DAY_MS = 86_400_000;
 /** How far back top-ups are looked at: a month, and more than Stripe remembers an idempotency key. */
 const LOOKED_BACK_MS = 35 * DAY_MS;
@@ -61,12 +58,15 @@ const topUpsBy = async (
   const found: Stripe.PaymentIntent[] = [];
   let looked = 0;
   for await (const intent of stripe.paymentIntents.list({ customer: payer, limit: 100 })) {
-    if (intent.metadata[MARK] === tenant) found.push(intent);
+    if (intent.metadata[TOP_UP_MARK] === tenant) found.push(intent);
     looked += 1;
     const isLongAgo = intent.created * 1000 < nowMs - LOOKED_BACK_MS;
     if (isLongAgo && (found.length > 0 || looked >= LOOKED_AT_MAX)) return found;
     if (looked > LOOKED_AT_MAX)
-      throw new UnusablePayment(`a payer of ${tenant} has too many payments to look through`);
+      throw new UnusablePayment(
+        'too_many_payments',
+        `a payer of ${tenant} has too many payments to look through`,
+      );
   }
   return found;
 };
@@ -108,22 +108,63 @@ const DECLINED: readonly string[] = [
 const HOUR_MS = 3_600_000;
 const PAUSES_MS = [HOUR_MS, 6 * HOUR_MS, DAY_MS];
 
-/** What the last declines say: another consent, or another card, begins afresh. */
-const afterDeclines = (
+/** Declines in a row, the newest first: another consent, or another card, begins afresh. */
+const declinesSince = (
   earlier: readonly Stripe.PaymentIntent[],
   { setAt }: Consent,
+): readonly Stripe.PaymentIntent[] => {
+  const succeeded = earlier.findIndex(({ status }) => !DECLINED.includes(status));
+  return (
+    earlier
+      .slice(0, succeeded === -1 ? undefined : succeeded)
+      // Stripe tells whole seconds.
+      .filter(({ created }) => (created + 1) * 1000 > setAt)
+  );
+};
+
+/** When it is tried again after these declines, ms; undefined: not by itself. */
+const againAt = ([last, ...others]: readonly Stripe.PaymentIntent[]): number | undefined => {
+  const pause = PAUSES_MS[others.length];
+  return last === undefined || pause === undefined ? undefined : last.created * 1000 + pause;
+};
+
+const afterDeclines = (
+  declined: readonly Stripe.PaymentIntent[],
   nowMs: number,
 ): 'waits' | 'stopped' | undefined => {
-  const succeeded = earlier.findIndex(({ status }) => !DECLINED.includes(status));
-  const declined = earlier
-    .slice(0, succeeded === -1 ? undefined : succeeded)
-    // Stripe tells whole seconds.
-    .filter(({ created }) => (created + 1) * 1000 > setAt);
+  if (declined.length === 0) return undefined;
+  const again = againAt(declined);
+  if (again === undefined) return 'stopped';
+  return nowMs < again ? 'waits' : undefined;
+};
+
+const instantOf = (ms: number): string => new Date(ms).toISOString();
+
+/** Codes that the service takes; the provider's are such. */
+const CODE = /^[a-z0-9_]{1,64}$/;
+
+const reasonOf = ({ last_payment_error: error }: Stripe.PaymentIntent): string | null => {
+  const code = error?.decline_code ?? error?.code ?? '';
+  return CODE.test(code) ? code : null;
+};
+
+/** Tells of the last decline; told again, nothing changes. */
+const tellDecline = async (
+  sides: Sides,
+  tenant: string,
+  declined: readonly Stripe.PaymentIntent[],
+): Promise<void> => {
   const [last] = declined;
-  if (last === undefined) return undefined;
-  const pause = PAUSES_MS[declined.length - 1];
-  if (pause === undefined) return 'stopped';
-  return nowMs < last.created * 1000 + pause ? 'waits' : undefined;
+  if (last === undefined) return;
+  const again = againAt(declined);
+  await tellTopUp(sides, tenant, {
+    outcome: 'declined',
+    provider: PROVIDER,
+    provider_txn_id: last.id,
+    reason: reasonOf(last),
+    attempted_at: instantOf(last.created * 1000),
+    next_attempt_at: again === undefined ? null : instantOf(again),
+  });
 };
 
 /** Credits that top-ups bought, or are about to, since the month began (UTC). */
@@ -165,7 +206,15 @@ const isLongSince = (lookedAtMs: number): boolean => {
 const charge = async (
   sides: Sides,
   tenant: string,
-  { consent, last, lookedAtMs }: Pick<Due, 'consent' | 'lookedAtMs'> & { readonly last: string },
+  {
+    consent,
+    last,
+    lookedAtMs,
+    declined,
+  }: Pick<Due, 'consent' | 'lookedAtMs'> & {
+    readonly last: string;
+    readonly declined: readonly Stripe.PaymentIntent[];
+  },
 ): Promise<TopUpOutcome> => {
   const { credits, currency, payer, method } = consent;
   const { list, minor } = await pricedNow(sides, { credits, currency });
@@ -177,7 +226,7 @@ const charge = async (
     confirm: true,
     off_session: true,
     description: `${credits.toLocaleString('en-US')} credits`,
-    metadata: { ...offerOf({ tenant_id: tenant, credits, bonus_credits: 0 }, list), [MARK]: tenant },
+    metadata: { ...offerOf({ tenant_id: tenant, credits, bonus_credits: 0 }, list), [TOP_UP_MARK]: tenant },
   };
   const idempotencyKey = `quire top-up ${tenant} after ${last}`;
   if (isLongSince(lookedAtMs)) return 'waits';
@@ -186,9 +235,36 @@ const charge = async (
     const intent = await sides.stripe.paymentIntents.create(params, once);
     return (await settleIntent(sides, intent.id)) ? 'charged' : 'waits';
   } catch (error) {
-    if (error instanceof Stripe.errors.StripeCardError) return 'declined';
-    throw error;
+    if (!(error instanceof Stripe.errors.StripeCardError)) throw error;
+    const { payment_intent: intent } = error;
+    if (intent !== undefined) await tellDecline(sides, tenant, [intent, ...declined]);
+    return 'declined';
   }
+};
+
+/** The month has no room: the next one (UTC) has. */
+const tellLimit = (sides: Sides, tenant: string, nowMs: number): Promise<void> => {
+  const now = new Date(nowMs);
+  const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+  return tellTopUp(sides, tenant, {
+    outcome: 'limit',
+    attempted_at: instantOf(nowMs),
+    next_attempt_at: instantOf(next),
+  });
+};
+
+/** The code of whoever refuses: Stripe, this process, or the service. */
+const codeOf = (error: unknown): string | undefined => {
+  if (error instanceof UnusablePayment || isProblem(error)) return error.code;
+  return error instanceof Stripe.errors.StripeError ? error.code : undefined;
+};
+
+/** Tells that somebody has to look; `error`: why. */
+export const tellNeedsPerson = async (sides: Sides, tenant: string, error: unknown): Promise<void> => {
+  const code = codeOf(error);
+  const { as_of } = await sides.quire.getTopUp({ path: { tenant_id: tenant } });
+  const reason = code !== undefined && CODE.test(code) ? code : null;
+  await tellTopUp(sides, tenant, { outcome: 'needs_a_person', reason, attempted_at: as_of });
 };
 
 interface Due extends Pick<Standing, 'nowMs'> {
@@ -205,11 +281,17 @@ const chargeDue = async (
   { consent, nowMs, earlier, lookedAtMs }: Due,
 ): Promise<TopUpOutcome> => {
   if (earlier.some(({ status }) => UNDER_WAY.includes(status))) return 'waits';
-  if (boughtThisMonth(earlier, nowMs) + consent.credits > consent.monthlyMax) return 'limit';
-  const declined = afterDeclines(earlier, consent, nowMs);
-  if (declined !== undefined) return declined;
+  if (boughtThisMonth(earlier, nowMs) + consent.credits > consent.monthlyMax) {
+    await tellLimit(sides, tenant, nowMs);
+    return 'limit';
+  }
+  const declined = declinesSince(earlier, consent);
+  // Who charged may have died before that was told.
+  await tellDecline(sides, tenant, declined);
+  const paused = afterDeclines(declined, nowMs);
+  if (paused !== undefined) return paused;
   // Of any consent: of two that follow each other, both might ask for the first charge.
-  return charge(sides, tenant, { consent, lookedAtMs, last: earlier[0]?.id ?? 'none' });
+  return charge(sides, tenant, { consent, lookedAtMs, declined, last: earlier[0]?.id ?? 'none' });
 };
 
 const standingOf = async ({ quire }: Sides, tenant: string): Promise<Standing> => {

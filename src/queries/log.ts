@@ -1,8 +1,10 @@
 import { BOOKS_STREAM, bookedBy, booksEvent, type Opening, openingBy } from '../../domain/books.ts';
 import { coveredText, hashVersionOf } from '../../domain/kernel/chain.ts';
-import { SEALS_STREAM, type JsonObject } from '../../domain/kernel/json.ts';
+import { SEALS_STREAM, type Json, type JsonObject } from '../../domain/kernel/json.ts';
 import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import { type RecordedEvent, shownEvent } from '../../domain/kernel/recorded.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import { actorIn } from '../../domain/kernel/decider.ts';
 import { account } from '../../domain/account/account.ts';
 import { accountEvent, accountStream } from '../../domain/account/messages.ts';
 import { availableIn } from '../../domain/account/state.ts';
@@ -22,6 +24,14 @@ export interface EventsAsked {
   readonly tenant_id?: string | undefined;
   /** Goes on behind this one: a revision where `stream` is named, else a position. */
   readonly after?: bigint | undefined;
+  readonly type?: string | undefined;
+  /** ID of the key that acted. */
+  readonly actor?: string | undefined;
+  /** Recorded from and until, both inclusive. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Text that the event, or a text beside it, has, in any case. */
+  readonly q?: string | undefined;
   readonly direction: 'forwards' | 'backwards';
   readonly limit: number;
   readonly signal: AbortSignal;
@@ -73,15 +83,84 @@ const contentOf = (event: RecordedEvent): Pick<RecordedEvent, 'data' | 'metadata
   }
 };
 
+/** Processes' clocks differ by less: behind an event that is so much beyond a time, none from before it comes. */
+const SKEW_MS = 86_400_000;
+
+/** Whether all events behind this one are outside of the times that are asked for. */
+const isBeyond = ({ direction, from, to }: EventsAsked, recorded: string | null): boolean => {
+  if (recorded === null) return false;
+  if (direction === 'backwards') return from !== undefined && laterBy(recorded, SKEW_MS) < from;
+  return to !== undefined && recorded > laterBy(to, SKEW_MS);
+};
+
+const isWithin = ({ from, to }: EventsAsked, recorded: string): boolean =>
+  (from === undefined || recorded >= from) && (to === undefined || recorded <= to);
+
+/** Whether an event is of the tenant, type, actor and times that are asked for. */
+const isChosen = (
+  asked: EventsAsked,
+  event: Pick<RecordedEvent, 'type'>,
+  metadata: JsonObject | undefined,
+): boolean => {
+  const { tenant_id, actor, type } = asked;
+  if (type !== undefined && event.type !== type) return false;
+  if (tenant_id !== undefined && metadata?.['tenant_id'] !== tenant_id) return false;
+  if (actor !== undefined && (metadata === undefined || actorIn(metadata) !== actor)) return false;
+  return isWithin(asked, textIn(metadata, 'recorded_at') ?? '');
+};
+
+async function* chosenEvents(log: LogToRead, asked: EventsAsked): AsyncGenerator<RecordedEvent> {
+  for await (const event of candidates(log, asked)) {
+    if (asked.signal.aborted) return;
+    const metadata = contentOf(event)?.metadata;
+    if (isBeyond(asked, textIn(metadata, 'recorded_at'))) return;
+    if (isChosen(asked, event, metadata)) yield event;
+  }
+}
+
+/** Whether a value, or one in it, has a text in any case; `wanted` is in lower case. Names of members are no values. */
+const hasText = (value: Json | undefined, wanted: string): boolean => {
+  if (value === undefined || value === null) return false;
+  if (typeof value === 'object') return Object.values<Json>(value).some((one) => hasText(one, wanted));
+  return String(value).toLowerCase().includes(wanted);
+};
+
+/** Events whose texts are looked up together. */
+const SEARCHED_AT_ONCE = 50;
+
+/** Of some events those that have a text. */
+const having = async (
+  log: Pick<LogToRead, 'vault'>,
+  events: readonly RecordedEvent[],
+  q: string,
+): Promise<readonly RecordedEvent[]> => {
+  const wanted = q.toLowerCase();
+  const lines = await textsIn(log, events.map(eventLine));
+  return events.filter((_, at) => {
+    const { stream, type, data, metadata, texts } = lines[at] ?? {};
+    const said = [stream, type, data, metadata?.['actor'], Object.values(texts ?? {})];
+    return said.some((one) => hasText(one, wanted));
+  });
+};
+
+async function* foundEvents(log: LogToRead, asked: EventsAsked, q: string): AsyncGenerator<RecordedEvent> {
+  let page: RecordedEvent[] = [];
+  for await (const event of chosenEvents(log, asked)) {
+    page.push(event);
+    if (page.length < SEARCHED_AT_ONCE) continue;
+    yield* await having(log, page, q);
+    page = [];
+  }
+  yield* await having(log, page, q);
+}
+
 /** Events of the log as they are stored, as many as were asked for, until nobody listens any more. */
 export async function* logEvents(log: LogToRead, asked: EventsAsked): AsyncGenerator<RecordedEvent> {
-  const { stream, direction, after, limit, tenant_id, signal } = asked;
+  const { stream, direction, after, limit, q } = asked;
   // Before revision 0 there is nothing.
   if (stream !== undefined && direction === 'backwards' && after === 0n) return;
   let left = limit;
-  for await (const event of candidates(log, asked)) {
-    if (signal.aborted) return;
-    if (tenant_id !== undefined && contentOf(event)?.metadata['tenant_id'] !== tenant_id) continue;
+  for await (const event of q === undefined ? chosenEvents(log, asked) : foundEvents(log, asked, q)) {
     yield event;
     left -= 1;
     if (left === 0) return;
@@ -139,6 +218,30 @@ export const textsIn = async (
     ...line,
     texts: Object.fromEntries((tokensOf[at] ?? []).map((token) => [token, found?.get(token) ?? null])),
   }));
+};
+
+interface KeyNames {
+  readonly apiKeyNames: (
+    keyIds: readonly string[],
+  ) => Promise<readonly { readonly key_id: string; readonly name: string | null }[]>;
+}
+
+/** Lines with the name of the key that acted; null: it has none, or nobody acted by a key. */
+export const actorsIn = async <Line extends EventLine>(
+  { log, apiKeyNames }: KeyNames & { readonly log: Pick<EventStore, 'vault'> },
+  lines: readonly Line[],
+): Promise<readonly (Line & { readonly actor_name: string | null })[]> => {
+  const actors = lines.map(({ metadata }) => (metadata === null ? null : actorIn(metadata)));
+  const keys = await apiKeyNames([...new Set(actors)].filter((actor) => actor !== null));
+  const tokens = keys.flatMap(({ name }) => (name === null ? [] : tokensIn(name)));
+  const texts = await log.vault?.texts(tokens);
+  const names = new Map(
+    keys.map(({ key_id, name }) => {
+      const isToken = name !== null && tokens.includes(name);
+      return [key_id, isToken ? (texts?.get(name) ?? null) : name];
+    }),
+  );
+  return lines.map((line, at) => ({ ...line, actor_name: names.get(actors[at] ?? '') ?? null }));
 };
 
 /** A moment of a log: a time in RFC 3339 UTC, a position, or neither: now. */

@@ -5,6 +5,7 @@ import type * as apiKeys from '../../projections/apiKeys.ts';
 import {
   apiKeysByHash,
   apiKeyById,
+  apiKeyNames,
   apiKeysOfTenant,
   liveAdminKeys,
   liveKeysMadeWith,
@@ -17,6 +18,7 @@ import { balanceOf, balanceRows, openHoldsOfTenant, tenants } from '../../projec
 import { documentsByIds, documentsOfTenant } from '../../projections/documents.ts';
 import type * as evaluations from '../../projections/evaluations.ts';
 import { runBefore, runById, runsOfTenant, setsOfTenant } from '../../projections/evaluations.ts';
+import * as runs from '../../projections/runs.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import type { TextsOf } from '../../projections/engine/sorts.ts';
 import { grantById, grantsOfTenant } from '../../projections/grants.ts';
@@ -24,6 +26,7 @@ import type * as ledger from '../../projections/ledgerPages.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts';
 import { reviewsOfTenant } from '../../projections/reviews.ts';
 import { reconciliation } from '../../projections/reconciliation.ts';
+import { tablesOfTenant, tableStockOfTenant } from '../../projections/rules/masterTables.ts';
 import { configsOfTenant } from '../../projections/savedConfigs.ts';
 import { creditsUsedByDay, usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
 import { fullTags, hasAllTagNames, usageOfTenantBy } from '../../projections/usageStats.ts';
@@ -84,6 +87,7 @@ export interface Queries {
   readonly reconciliation: On<typeof reconciliation>;
   readonly apiKeyByHash: (keyHash: string) => Promise<apiKeys.ApiKeyRow | undefined>;
   readonly apiKeyById: On<typeof apiKeys.apiKeyById>;
+  readonly apiKeyNames: On<typeof apiKeys.apiKeyNames>;
   readonly apiKeysOfTenant: On<typeof apiKeys.apiKeysOfTenant>;
   readonly liveAdminKeys: On<typeof apiKeys.liveAdminKeys>;
   readonly liveKeysMadeWith: On<typeof apiKeys.liveKeysMadeWith>;
@@ -124,6 +128,8 @@ export interface Queries {
   readonly evaluationRunsOfTenant: On<typeof evaluations.runsOfTenant>;
   readonly evaluationRun: On<typeof evaluations.runById>;
   readonly runBefore: On<typeof evaluations.runBefore>;
+  readonly runsOfTenant: On<typeof runs.runsOfTenant>;
+  readonly runById: On<typeof runs.runById>;
   readonly chargeOfJob: On<typeof chargeOfJob>;
   readonly webhooksOfTenant: On<typeof webhooksOfTenant>;
   readonly failingSince: On<typeof failingSince>;
@@ -134,6 +140,8 @@ export interface Queries {
   readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
   readonly documentsOfJobs: On<typeof documentsOfJobs>;
   readonly configsOfTenant: On<typeof configsOfTenant>;
+  readonly tablesOfTenant: On<typeof tablesOfTenant>;
+  readonly tableStockOfTenant: On<typeof tableStockOfTenant>;
 }
 
 /** Asks for the rows of several keys in one statement; a key without a row is not in the map. */
@@ -290,6 +298,7 @@ export const queriesOn = (sql: SqlTx, opening?: TextsOf): Queries => {
     ...moneyQueries(sql, texts),
     apiKeyByHash: batchedLookup(apiKeysByHash(sql)),
     apiKeyById: apiKeyById(sql),
+    apiKeyNames: apiKeyNames(sql),
     apiKeysOfTenant: apiKeysOfTenant(sql, texts),
     liveAdminKeys: liveAdminKeys(sql),
     liveKeysMadeWith: liveKeysMadeWith(sql),
@@ -305,6 +314,8 @@ export const queriesOn = (sql: SqlTx, opening?: TextsOf): Queries => {
     evaluationRunsOfTenant: runsOfTenant(sql),
     evaluationRun: runById(sql),
     runBefore: runBefore(sql),
+    runsOfTenant: runs.runsOfTenant(sql, texts),
+    runById: runs.runById(sql),
     webhooksOfTenant: webhooksOfTenant(sql, texts),
     failingSince: failingSince(sql),
     deliveriesOfWebhook: deliveriesOfWebhook(sql),
@@ -314,12 +325,17 @@ export const queriesOn = (sql: SqlTx, opening?: TextsOf): Queries => {
     artifactsOfTenant: artifactsOfTenant(sql),
     documentsOfJobs: documentsOfJobs(sql),
     configsOfTenant: configsOfTenant(sql, texts),
+    tablesOfTenant: tablesOfTenant(sql, texts),
+    tableStockOfTenant: tableStockOfTenant(sql),
   };
 };
 
 /** The read models' runner, as reads need it. */
 interface ProjectionWait {
-  waitFor(position: bigint, options: { readonly timeoutMs: number }): Promise<boolean>;
+  waitFor(
+    position: bigint,
+    options: { readonly timeoutMs: number; readonly tenant?: string },
+  ): Promise<boolean>;
 }
 
 /** Lets a tenant read what this process has just written for it. */
@@ -348,7 +364,8 @@ export const readYourWrites = (projections: ProjectionWait): ReadYourWrites => {
   let newest: bigint | undefined;
 
   const isThere = async (position: bigint, scope: string): Promise<boolean> => {
-    if (!(await projections.waitFor(position, { timeoutMs: WAIT_MS }))) return false;
+    const options = scope === ALL_TENANTS ? { timeoutMs: WAIT_MS } : { timeoutMs: WAIT_MS, tenant: scope };
+    if (!(await projections.waitFor(position, options))) return false;
     if (noted.get(scope) === position) noted.delete(scope);
     return true;
   };

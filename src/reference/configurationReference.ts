@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLIENT_VARIABLES, PAYMENTS_VARIABLES } from '../clientConfig.ts';
+import { CLIENT_VARIABLES, PAYMENTS_VARIABLES, WATCH_VARIABLES } from '../clientConfig.ts';
 import { VARIABLES } from '../environment.ts';
 import { READ_BY_DRIVERS, SECRET_VARIABLES } from '../redact.ts';
 
@@ -69,5 +69,10 @@ export const configurationReference = (): string =>
     '`quire payments serve` reads these and the first two above ([how to](../how-to/take-payments.md)).',
     '',
     ...table(PAYMENTS_VARIABLES),
+    '## Watched folders and buckets',
+    '',
+    '`quire watch` reads these and those of programs that call a service ([how to](../how-to/watch.md)).',
+    '',
+    ...table(WATCH_VARIABLES),
     `Drivers read ${READ_BY_DRIVERS.map(code).join(', ')} themselves.`,
   ].join('\n');

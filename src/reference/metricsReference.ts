@@ -8,6 +8,9 @@ import type { HeavySlots } from '../commands/slots.ts';
 import {
   heavyGauges,
   heavyRefusals,
+  rangesRead,
+  unkeptResults,
+  waitingGauges,
   providerMetrics,
   rateLimitRefusals,
   writerHooks,
@@ -44,6 +47,9 @@ const metricsOf = (register: Registry): void => {
   rateLimitRefusals(register);
   heavyRefusals(register);
   heavyGauges(register, { max: 0 } as HeavySlots);
+  waitingGauges(register, { max: 0 } as HeavySlots);
+  rangesRead(register);
+  unkeptResults(register, { error: () => undefined });
   providerMetrics(register);
   writerHooks(register, { warn: () => undefined });
   observedLog({} as EventStore & EventFeed, { ...seen, seen: seenEvents(() => 0) });
@@ -54,7 +60,7 @@ const metricsOf = (register: Registry): void => {
   pauseMetrics(register, () => ({ documents: { jobs: 0, totalMs: 0 }, lessons: { jobs: 0, totalMs: 0 } }));
   projectionCounters(register);
   divergenceGauge(register, { diverged: () => undefined });
-  projectionGauges(register, { runner: { status: never, isProjecting: () => false }, now: () => '' });
+  projectionGauges(register, { runner: { status: never, isProjecting: () => false }, lags: never });
   stockMetrics(register, { sql: { query: never, script: never }, now: () => '' });
   placeMetrics(register, () => undefined);
   webhookAttempts(register);

@@ -208,13 +208,22 @@ function* slicesAfter(opening: string, body: string | Uint8Array): Iterable<stri
   yield* slicesOf(body);
 }
 
+async function* piecesAfter(
+  opening: string | undefined,
+  body: AsyncIterable<string | Uint8Array>,
+): AsyncIterable<string | Uint8Array> {
+  if (opening !== undefined) yield opening;
+  yield* body;
+}
+
 /** Sends a body that is not JSON, or JSON that is made while it is sent. */
 export const sendRaw = (
   res: ServerResponse,
   { opening, body }: Pick<RawBody, 'opening' | 'body'>,
   sending: Sending,
 ): Promise<void> => {
-  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return sendPieces(res, body, sending);
+  if (typeof body !== 'string' && !(body instanceof Uint8Array))
+    return sendPieces(res, piecesAfter(opening, body), sending);
   return opening === undefined
     ? sendWhole(res, body, sending)
     : sendPieces(res, slicesAfter(opening, body), sending);

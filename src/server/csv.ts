@@ -5,7 +5,7 @@ import { type AnyRequest, isRaw, type RawBody, type ServedRoute } from './routes
 
 /** RFC 4180, with names in the first line. */
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
-const BOM = '\uFEFF';
+export const BOM = '\uFEFF';
 /** Rows of one statement: few enough that making them holds the main thread for some milliseconds only. */
 export const CSV_PAGE_ROWS = 200;
 /** Characters that are handed over at once. */
@@ -44,6 +44,7 @@ export const csvLine = (cells: readonly unknown[]): string => `${cells.map(cellO
 interface CsvPage {
   readonly items: readonly unknown[];
   readonly next_cursor?: string | null;
+  readonly total_is_at_least?: true;
 }
 
 /** Work of one kind in this process, one piece after the other, with a pause after each for all else. */
@@ -136,7 +137,11 @@ export const csvAnswer = async (
   // A file in a layout of its own.
   if (isRaw(answered)) return answered;
   const first = await pageOf(answered);
-  request.answer.header('Content-Disposition', `attachment; filename="${route.operationId}.csv"`);
+  const isPartial = first.total_is_at_least === true;
+  // A file has no place for it but its name.
+  if (isPartial) request.answer.header('X-Total-Is-At-Least', 'true');
+  const name = `${route.operationId}${isPartial ? '.partial' : ''}.csv`;
+  request.answer.header('Content-Disposition', `attachment; filename="${name}"`);
   const start = `${query['bom'] === true ? BOM : ''}${csvLine(columns.map((path) => path.join('.')))}`;
   const following = async (cursor: string) => (signal.aborted ? undefined : pageOf(await made(cursor)));
   return { contentType: CSV_TYPE, body: csvPieces(start, columns, { first, following }) };

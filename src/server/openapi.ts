@@ -16,7 +16,7 @@ import { VERSION } from '../version.ts';
 export const TAGS = [
   {
     name: 'Documents',
-    description: 'Data and markdown from documents, and saved configs for them.',
+    description: 'Data and markdown from documents, and saved configs and tables for them.',
   },
   { name: 'Uploads', description: 'Files that are sent once and used by their URI.' },
   {
@@ -99,14 +99,15 @@ export type Examples = Readonly<Record<string, Example>>;
 const EXAMPLES: Examples = examples;
 
 const CSV_TYPE = 'text/csv';
-const PDF_TYPE = 'application/pdf';
+const BINARY = /^application\/(?:pdf|vnd\.openxmlformats-)/;
+/** Types of which an example would be data of another form: lines, a page that is printed, a workbook. */
+const NO_EXAMPLE = /^(?:text\/csv|application\/(?:pdf|vnd\.openxmlformats-.*))$/;
 
 const inContent = (content: unknown, example: unknown): Json =>
   Object.fromEntries(
     Object.entries(content as Readonly<Record<string, Json>>).map(([type, media]) => [
       type,
-      // An example is data: lines of a CSV and a page that is printed say the same.
-      type === CSV_TYPE || type === PDF_TYPE ? media : { ...media, example },
+      NO_EXAMPLE.test(type) ? media : { ...media, example },
     ]),
   );
 
@@ -266,7 +267,7 @@ const textually = (types: readonly string[]): Json =>
   Object.fromEntries(
     types.map((type) => [
       type,
-      { schema: { type: 'string', ...(type === PDF_TYPE && { format: 'binary' }) } },
+      { schema: { type: 'string', ...(BINARY.test(type) && { format: 'binary' }) } },
     ]),
   );
 

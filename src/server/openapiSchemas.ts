@@ -207,6 +207,12 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
         'The HTTP status of the host of `source_url`; null if it did not answer, or not completely.',
     },
   },
+  table_beyond_limits: {
+    limit: word(
+      'What there is too much of: `rows`, `columns`, `cell_characters`, `row_characters`, `bytes` or `tables`.',
+    ),
+    max: count('The most that there may be.'),
+  },
   too_many_pages: {
     pages: count('Pages of the document.'),
     max_pages: count('The most pages that are read at once.'),

@@ -168,7 +168,7 @@ const isOpenTo = ({ access, tenantSessions }: Route, { role, session }: Caller):
 
 const SELLERS_MAY =
   'A seller key records sales, refunds, their reversals and disputes, and reads the price list, a payment by its ID ' +
-  'and the consent to top-ups. For anything else use another key.';
+  'and the consent to top-ups, and tells what became of these. For anything else use another key.';
 
 /** 403 for a caller whose role is too small. */
 export const checkRole = (route: Route, caller: Caller): void => {

@@ -69,7 +69,7 @@ type AnswerOf<Facts> = Facts extends { readonly reply: { readonly schema: infer 
 /** A body that is sent as it is: of a route with `contentType`, or JSON that is made while it is sent. */
 export interface RawBody {
   readonly contentType: string;
-  /** Text before the body; tokens in it become their texts, as in answers that are JSON. Only of bodies in bytes. */
+  /** Text before the body; tokens in it become their texts, as in answers that are JSON. */
   readonly opening?: string;
   /** Pieces are sent as they come: where one is late, so is the answer's end. */
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;

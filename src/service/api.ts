@@ -1,7 +1,9 @@
 import type { RequestHandler } from 'express';
 import { mayConnectTo } from '@quire/engine/models/guard';
 import { checkedHost, systemResolve } from '@quire/engine/models/guard';
+import { readFile } from 'node:fs/promises';
 import { csvRows } from '../../adapters/csvRows.ts';
+import { daysOfEcbFile } from '../../adapters/ecb.ts';
 import { openIdProvider } from '../../adapters/oidc.ts';
 import type { Config } from '../config.ts';
 import { consoleFolder, consolePage } from '../server/pages.ts';
@@ -28,6 +30,7 @@ import {
 import { webhookAttempts } from '../telemetry/businessMetrics.ts';
 import { webhookSender, type WebhookSender } from '../worker/webhooks.ts';
 import { unlessDiverged } from '../../projections/engine/divergence.ts';
+import { askRetry, pauseModel, resumeModel } from '../../projections/engine/parking.ts';
 import { signedInAs } from '../writer/vault.ts';
 import { serviceStateOf } from '../api/health.ts';
 import { shortCauses } from '../server/providerSignIn.ts';
@@ -36,6 +39,8 @@ import { claimantOf } from '../commands/money/paymentClaims.ts';
 import { paymentNamed } from '../commands/money/payments.ts';
 import { broughtBackFor, transferCredits } from '../commands/money/transfers.ts';
 import { convertDocument } from '../commands/convert.ts';
+import { sortByFields, sortDocument } from '../commands/sortDocument.ts';
+import { acceptParts } from '../commands/batches.ts';
 import { operations } from '../commands/operations.ts';
 import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
@@ -44,7 +49,14 @@ import { correctRates, priceSales } from '../commands/saleRates.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { lastRunOfSubject } from '../../projections/evaluations.ts';
 import { heldBack } from '../commands/gates.ts';
-import { evaluationCommands, pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
+import {
+  evaluationCommands,
+  pipelineCommands,
+  batchCommands,
+  operationCommands,
+  tableCommands,
+  workDeps,
+} from './work.ts';
 import { tenantErasing, uploadCommands } from './uploads.ts';
 import { eraseTenant, lastErasureIn } from '../commands/eraseTenant.ts';
 import { apiRoutes, operationRoutes } from '../api/routes.ts';
@@ -54,6 +66,7 @@ import { httpMetrics, runningRequests, type RunningRequests } from '../server/me
 import { type HttpServer, listenOn } from '../server/connections.ts';
 import { rateLimitRefusals } from '../telemetry/workMetrics.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
+import { sealLog } from '../commands/sealing.ts';
 import { payoutComparer } from '../queries/payouts.ts';
 import { ALL_TENANTS } from '../queries/queries.ts';
 import { VERSION } from '../version.ts';
@@ -149,9 +162,13 @@ export const webhookSenderOf = (from: Context): WebhookSender => {
   });
 };
 
-const reviewsOf = ({ parts, reviewWorker: worker }: Context, work: ReturnType<typeof workDeps>) =>
+const reviewsOf = (
+  { parts, reviewWorker: worker, secretBox: secrets }: Context,
+  work: ReturnType<typeof workDeps>,
+) =>
   reviewCommands({
     ...work,
+    acceptParts: acceptParts({ ...work, secrets }),
     operations: operations(work.store),
     schemas: parts.workers.schemaValidator,
     worker,
@@ -202,6 +219,43 @@ const salesOn = (from: Context, sales: ReturnType<typeof salesDeps>) => ({
   reference: sales.reference,
 });
 
+/** How the service does, and what an operator changes about its read models. */
+const stateDeps = (from: Context): Pick<ApiDeps, 'health' | 'serviceState' | 'ready' | 'readModels'> => ({
+  health: from.health,
+  serviceState: serviceStateOf(from),
+  ready: from.readiness.report,
+  readModels: {
+    pause: (name) => pauseModel(from.parts.sql, name),
+    resume: (name) => resumeModel(from.parts.sql, name),
+    retry: (asked) => askRetry(from.parts.sql, asked),
+  },
+});
+
+/** The log, and what is known of it as a whole. */
+const logDeps = (from: Context): Pick<ApiDeps, 'log' | 'sealLog' | 'logId' | 'erasedAt'> => {
+  const { log } = from.parts;
+  return {
+    log,
+    sealLog: (wish) => sealLog({ log, locked: from.lockedObjects, clock: from.clock }, wish),
+    logId: () => from.logWatch.logId(),
+    erasedAt: lastErasureIn(log),
+  };
+};
+
+/** What is set for tenants. */
+const settingsOf = (from: Context): Pick<ApiDeps, 'rateLimits' | 'retention' | 'topUps' | 'limits'> => ({
+  rateLimits: from.rateLimits,
+  retention: from.retention,
+  topUps: from.topUps,
+  limits: from.tenantLimits,
+});
+
+/** Operations, and the calls that wait for them. */
+const queuedOf = (from: Context, work: Parameters<typeof operationCommands>[1]) => ({
+  operations: operationCommands(from, { ...work, slots: from.queueSlots.accepting }),
+  waiting: from.queueSlots.waiting,
+});
+
 /** Everything that the routes call. */
 export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Array): ApiDeps => {
   const { parts, registry, savedConfigs } = from;
@@ -209,6 +263,8 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
   const uploadParts = uploadCommands(from, work);
   const pipelines = pipelineCommands({ ...work, documents: from.documents }, uploadParts, from.secretBox);
   const batches = batchCommands(from, work);
+  const tables = tableCommands(from);
+  const extract = extractByFields({ ...pipelines, savedConfigs, tables, extract: extractDocument(work) });
   const sales = salesDeps(from, work);
   return {
     accounts: from.accounts,
@@ -219,27 +275,26 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     sessions: sessionsOf(from),
     expectWork: (tenantId) => parts.workers.expect(tenantId),
     hasBootstrapAdmin: from.config.adminApiKey !== undefined,
-    erasedAt: lastErasureIn(parts.log),
     baseUrl: parts.baseUrl,
     queries: from.queries,
     reads: from.reads,
-    log: parts.log,
+    ...logDeps(from),
     audits: from.audits,
-    logId: () => from.logWatch.logId(),
     openPayments: openPaymentsOf(from),
+    payments: from.payments,
+    readRates: async (path) => daysOfEcbFile(await readFile(path)),
     comparePayout: payoutsOf(from),
     llmCosts: from.llmCosts,
     savedConfigs,
+    tables,
     checkBase: work.checkBase,
     journal: from.config.journal,
-    rateLimits: from.rateLimits,
-    retention: from.retention,
-    topUps: from.topUps,
     ...papersOf(from),
-    limits: from.tenantLimits,
-    extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
+    ...settingsOf(from),
+    extract,
     convert: convertDocument(work),
-    operations: operationCommands(from, work),
+    sort: sortByFields({ savedConfigs, extract, sort: sortDocument(work) }),
+    ...queuedOf(from, work),
     reviews: reviewsOf(from, work),
     batches,
     ...evaluationCommands(work, uploadParts, { from, accept: batches.accept }),
@@ -255,9 +310,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     pipelines,
     webhooks: webhooksOf(from, randomBytes),
     webhookPolicy: receiverPolicy(from),
-    health: from.health,
-    serviceState: serviceStateOf(from),
-    ready: from.readiness.report,
+    ...stateDeps(from),
     metrics: { contentType: registry.contentType, text: () => registry.metrics() },
     clock: from.clock,
     randomBytes,

@@ -11,6 +11,7 @@ import { isThere, seenEvents } from '../../domain/kernel/witness.ts';
 import { type Clock, NO_TRACER, type Tracer } from '../../domain/ports/log.ts';
 import type { ReplayStore } from '../../domain/ports/services.ts';
 import { readOnlyWhileSound, unlessDiverged } from '../../projections/engine/divergence.ts';
+import { modelLags } from '../../projections/engine/lag.ts';
 import { salesBookedAt, salesWithoutRate } from '../../projections/grants.ts';
 import { healthOf } from '../api/health.ts';
 import {
@@ -36,7 +37,7 @@ import type { Config } from '../config.ts';
 import { auditInThread } from '../operator/auditInThread.ts';
 import { EXTRACT_DEADLINES_MS } from '../parts/documents.ts';
 import { lockedLater, type Parts } from '../parts/parts.ts';
-import { paperPrinter, reviewWorker } from '../parts/threads.ts';
+import { lookupWorker, paperPrinter, reviewWorker, rulesWorker } from '../parts/threads.ts';
 import { secretBoxOf, vaultOf } from '../parts/stores.ts';
 import { queriesOn, readYourWrites } from '../queries/queries.ts';
 import { sealedReplays } from '../server/idempotency.ts';
@@ -47,14 +48,17 @@ import {
   observedLog,
   projectionCounters,
   sweeperMetrics,
+  STATUS_EVERY_MS,
 } from '../telemetry/businessMetrics.ts';
-import { watchedDocuments } from '../telemetry/processMetrics.ts';
+import { pulled, watchedDocuments } from '../telemetry/processMetrics.ts';
 import {
   heavyGauges,
+  waitingGauges,
   heavyRefusals,
   providerMetrics,
   tracedCalls,
   writerHooks,
+  unkeptResults,
 } from '../telemetry/workMetrics.ts';
 import { VERSION } from '../version.ts';
 import { objectSweeper } from '../worker/sweeping.ts';
@@ -129,6 +133,16 @@ const slotsOf = ({ registry, config }: Context): HeavySlots => {
   return slots;
 };
 
+/** A caller who waits costs a look at the log each second; files are counted as the processes have time for them. */
+const QUEUED_PER_PLACE = 8;
+
+const queueSlotsOf = ({ registry, config }: Context): Context['queueSlots'] => {
+  const max = QUEUED_PER_PLACE * config.heavyConcurrency;
+  const waiting = heavySlots(max);
+  waitingGauges(registry, waiting);
+  return { accepting: heavySlots(max), waiting };
+};
+
 const replaysOf = ({ parts: { sql, log } }: Context): ReplayStore => {
   const store = replayStore(sql, nowMs, {
     losses: () => log.seen?.losses() ?? 0,
@@ -171,7 +185,12 @@ const PARTS = {
   providerMetrics: (from) => providerMetrics(from.registry),
   projectionCounters: (from) => projectionCounters(from.registry),
   countSwept: (from) => sweeperMetrics(from.registry),
-  health: (from) => healthOf(from.parts, { runner: from.runner, watch: from.logWatch }, VERSION),
+  lags: ({ parts: { sql, log: feed }, clock }) =>
+    pulled(() => modelLags({ sql, feed, nowMs: () => Date.parse(clock.now()) }), {
+      everyMs: STATUS_EVERY_MS,
+    }),
+  health: (from) =>
+    healthOf(from.parts, { runner: from.runner, watch: from.logWatch, lags: from.lags }, VERSION),
   readiness: readinessOf,
   driftCheck: driftCheckOf,
 
@@ -253,7 +272,9 @@ const PARTS = {
       onCall: tracedCalls(from.providerMetrics, from.tracer),
     }),
   slots: slotsOf,
+  queueSlots: queueSlotsOf,
   overruns: () => recentFailures(monotonicMs, OVERRUN_KEPT_MS),
+  unkeptResults: (from) => unkeptResults(from.registry, from.logger),
   usageLog: (from) =>
     usageLog({
       store: from.parts.log,
@@ -267,6 +288,8 @@ const PARTS = {
   batchWorker: batchWorkerOf,
   evaluationWorker: evaluationWorkerOf,
   reviewWorker: () => reviewWorker(),
+  rulesWorker: () => rulesWorker(),
+  lookupWorker: () => lookupWorker(),
   trainer: trainerOf,
   trainingWorker: trainingWorkerOf,
 

@@ -28,6 +28,8 @@ import type {
 import type { Documents } from '../commands/uploads.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
 import type { ReviewWorker } from '../commands/reviewWork.ts';
+import type { LookupWorker } from '../rules/lookupWork.ts';
+import type { RulesWorker } from '../rules/rulesWork.ts';
 import type { BytesInFlight, HeavySlots, Room } from '../commands/slots.ts';
 import type { Overruns } from '../commands/countPages.ts';
 import type { HoldSweeper } from '../commands/holds.ts';
@@ -50,6 +52,7 @@ import type { EvaluationWorker } from '../worker/evaluations.ts';
 import type { QueueWorker } from '../worker/queue.ts';
 import type { WebhookSender } from '../worker/webhooks.ts';
 import type { Parts } from '../parts/parts.ts';
+import type { ModelLag } from '../../projections/engine/lag.ts';
 import type { Readiness } from '../api/health.ts';
 import type { ProviderMetrics } from '../telemetry/workMetrics.ts';
 
@@ -74,6 +77,8 @@ export interface Context {
   readonly projectionCounters: ProjectionCounters;
   /** Counts the work of sweepers. */
   readonly countSwept: CountSwept;
+  /** How late each read model is, whoever projects, a second old at most; undefined: it cannot be had now. */
+  readonly lags: () => Promise<readonly ModelLag[] | undefined>;
   readonly health: () => Promise<HealthReport>;
   readonly readiness: Readiness;
   /** Compares balances with their ledgers. */
@@ -134,8 +139,12 @@ export interface Context {
   readonly objectSweeper: ObjectSweeper;
   readonly models: ModelProviders;
   readonly slots: HeavySlots;
+  /** For requests that go to the queue: while they are accepted, and while their callers wait for the result. */
+  readonly queueSlots: Readonly<Record<'accepting' | 'waiting', HeavySlots>>;
   /** Documents that had all of their time or memory, so that they are not tried again at once. */
   readonly overruns: Overruns;
+  /** Counts and logs results that were answered and could not be kept. */
+  readonly unkeptResults: (error: unknown) => void;
   readonly usageLog: UsageLog;
   /** Facts of work on their way to the log. */
   readonly facts: KeptFacts;
@@ -146,6 +155,8 @@ export interface Context {
   readonly batchWorker: BatchWorker;
   readonly evaluationWorker: EvaluationWorker;
   readonly reviewWorker: ReviewWorker & Stoppable;
+  readonly rulesWorker: RulesWorker & Stoppable;
+  readonly lookupWorker: LookupWorker & Stoppable;
   readonly trainer: Trainer;
   readonly trainingWorker: QueueWorker;
 

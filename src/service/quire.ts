@@ -125,7 +125,8 @@ const followLog = async (from: Context, ends: Ends): Promise<void> => {
   const { runner, logWatch: watch } = from;
   ends.add(() => runner.stop());
   ends.add(() => from.models.close());
-  for (const part of [from.reviewWorker, from.printer]) ends.add(() => part.stop());
+  for (const part of [from.reviewWorker, from.rulesWorker, from.lookupWorker, from.printer])
+    ends.add(() => part.stop());
   ends.add(() => from.llmCosts.close());
   ends.add(() => from.accounts.close());
   const now = from.clock.now();
@@ -172,7 +173,9 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   if (does('projector')) tables.start();
   ends.add(() => Promise.all(workers.map((one) => one.stop())));
   if (does('worker')) for (const one of workers) one.start();
-  ends.add(() => from.slots.close());
+  ends.add(() => {
+    for (const slots of [from.slots, from.queueSlots.accepting, from.queueSlots.waiting]) slots.close();
+  });
   ends.add(() => from.audits.close());
   const operators = await hearOperators(from, server.url);
   ends.add(() => operators.close());

@@ -76,6 +76,6 @@ export const showGauges = (from: Context): void => {
   placeMetrics(register, () => (isWorker ? from.operationWorker.places() : undefined));
   webhookGauges(register, { sql: from.readSql, now });
   divergenceGauge(register, from.logWatch);
-  projectionGauges(register, { runner: from.runner, now });
+  projectionGauges(register, { runner: from.runner, lags: from.lags });
   partMetrics(register, { health: from.health, version: VERSION });
 };

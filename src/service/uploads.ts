@@ -35,7 +35,7 @@ import {
 import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
 import { artifactsEverOf, heldByTenant, jobsEverOf, runsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
-import { filesOnDisk, uploads } from '../commands/fetchUpload.ts';
+import { filesOnDisk, openUpload, uploads } from '../commands/fetchUpload.ts';
 import { pruneDeliveries } from '../commands/webhooks.ts';
 import { sweepTexts } from '../worker/textSweeping.ts';
 import { workFates } from '../worker/workFates.ts';
@@ -106,6 +106,8 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
       job: async (tenant_id, job_id, meta) =>
         isAnswered(await api.pipelines.cancelJob({ tenant_id, job_id }, meta)),
       set: async (tenant_id, set_id, meta) => (await api.sets.remove(set_id, tenant_id, meta)) === undefined,
+      table: async (tenant_id, table_id, meta) =>
+        (await api.tables.remove(table_id, tenant_id, meta)) === undefined,
       config: async (_, config_id, meta) => isDone(await api.savedConfigs.revoke(config_id, meta)),
       deployment: async (tenant_id, scope, meta) => {
         const [project_id = '', task_id = '', environment = ''] = JSON.parse(scope) as readonly string[];
@@ -198,7 +200,14 @@ const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };
 
 type UploadCommands = Pick<
   ApiDeps,
-  'presign' | 'receiver' | 'uploads' | 'sources' | 'removeUpload' | 'eraseDocument' | 'countPages'
+  | 'presign'
+  | 'receiver'
+  | 'uploads'
+  | 'sources'
+  | 'openUpload'
+  | 'removeUpload'
+  | 'eraseDocument'
+  | 'countPages'
 >;
 
 const stockOf = (from: Context): UploadStock => {
@@ -300,6 +309,7 @@ export const uploadCommands = (
       bytesMax,
       inFlight,
     },
+    openUpload: openUpload({ documents: own, objects }),
     ...removals(from, { objects, stock }),
     countPages: countPages({ ...work, documents: own, uploads: fetched, failures, atOnce }),
   };

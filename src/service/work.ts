@@ -18,7 +18,11 @@ import {
   EXTRACT_DEADLINES_MS,
   LEARN_DEADLINE_MS,
 } from '../parts/documents.ts';
-import { openOperationsOfTenant, operationLists } from '../../projections/operations.ts';
+import {
+  longRunningOperations,
+  openOperationsOfTenant,
+  operationLists,
+} from '../../projections/operations.ts';
 import {
   acceptOperation,
   keyOfResult,
@@ -37,7 +41,8 @@ import {
   trainingJobs,
 } from '../commands/training.ts';
 import { convertDocument } from '../commands/convert.ts';
-import { storedBody } from '../commands/storedResult.ts';
+import { type SortDeps, sortDocument } from '../commands/sortDocument.ts';
+import { storedBody, storedRequest } from '../commands/storedResult.ts';
 import { beginTask, bringTo, operationWorker, type TaskBeginner } from '../worker/operations.ts';
 import { listsOn } from '../../projections/queue.ts';
 import type { QueueWorker } from '../worker/queue.ts';
@@ -67,9 +72,12 @@ import {
   setExamplesOn,
   wrongValues,
 } from '../commands/evaluations.ts';
+import type { TableCommands } from '../api/masterTables.ts';
+import { findTable, ownerOfTable, publishTable, removeTable, tableRows } from '../commands/masterTables.ts';
 import { trainingExamples } from '../commands/trainingExamples.ts';
 import { evaluationWorker, type EvaluationWorker } from '../worker/evaluations.ts';
-import { filesOnDisk, uploadedExamples, uploads } from '../commands/fetchUpload.ts';
+import { filesOnDisk, keepRequestFile, uploadedExamples, uploads } from '../commands/fetchUpload.ts';
+import { lookedUp } from '../rules/lookups.ts';
 import { heavySlots } from '../commands/slots.ts';
 import { batchWorker, FED_AT_ONCE, type BatchWorker } from '../worker/batches.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
@@ -79,7 +87,7 @@ import type { CountPagesDeps } from '../commands/countPages.ts';
 import { exportExamples, keptInput } from '../commands/exportExamples.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { scoredBeside, trainer, trainingWorker } from '../worker/training.ts';
-import { countedCalls } from '../telemetry/workMetrics.ts';
+import { countedCalls, rangesRead } from '../telemetry/workMetrics.ts';
 
 /** Models as work on documents needs them: to do it, and to log what each call of one used. */
 const modelParts = (from: Context): ModelDeps & { readonly logCall: LogCall } => {
@@ -105,7 +113,7 @@ const modelParts = (from: Context): ModelDeps & { readonly logCall: LogCall } =>
 };
 
 /** What work on documents stands on. */
-type WorkDeps = ExtractDeps & { readonly convertDeadlineMs: number };
+type WorkDeps = ExtractDeps & SortDeps & { readonly convertDeadlineMs: number };
 
 export const workDeps = (from: Context): WorkDeps => {
   const { log, objects, workers } = from.parts;
@@ -130,16 +138,22 @@ export const workDeps = (from: Context): WorkDeps => {
     usage: from.usageLog,
     slots: from.slots,
     overruns: from.overruns,
+    handsOver: true,
+    onUnkept: from.unkeptResults,
     facts: from.facts,
     ...modelParts(from),
     pagesMax: PAGES_MAX,
     longPagesMax: LONG_PAGES_MAX,
     ranged: workers.ranged,
+    sorter: workers.sorter,
+    tools: workers.tools,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     convertDeadlineMs: CONVERT_DEADLINE_MS,
     deadlineMs: from.extractDeadlines,
     localDeadlinesMs,
     platformModels,
+    rules: from.rulesWorker,
+    lookUp: lookedUp({ worker: from.lookupWorker, objects: guardedObjects(objects) }),
     wrote,
   };
 };
@@ -168,6 +182,8 @@ export const operationCommands = (from: Context, work: WorkDeps): OperationComma
       return key === undefined ? undefined : await storedBody(work.objects, key, ends);
     },
     problem: (operationId) => problems.find(operationId),
+    waitedResult: (key, ends) => storedBody(work.objects, key, ends),
+    requestOf: (key) => storedRequest(work.objects, key),
   };
 };
 
@@ -178,6 +194,7 @@ const taskBeginner = (work: WorkDeps): TaskBeginner => {
     artifacts: artifacts({ store, objects, jobs: trainingJobs(store) }),
     extract: extractDocument(work),
     convert: convertDocument(work),
+    sort: sortDocument(work),
   });
 };
 
@@ -197,6 +214,8 @@ export const operationWorkerOf = (from: Context): QueueWorker => {
     places: from.config.workerPlaces,
     turns: { listen: (charged) => workers.listen(charged) },
     lists: listsOn(operationLists, sql),
+    longRunning: (limit) => longRunningOperations(sql)(PAGES_MAX, limit),
+    onRead: rangesRead(from.registry),
     onError: unlessDiverged((err) => logger.error({ msg: 'operation', err })),
   });
 };
@@ -235,6 +254,8 @@ export const batchWorkerOf = (from: Context): BatchWorker => {
       bytesMax,
       files: filesOnDisk({ objects, uploadDir, bytesMax }),
     }),
+    usage: work.usage,
+    bring: bringTo(uploadDir),
     begin: taskBeginner(work),
     turns: { listen: (charged) => workers.listen(charged) },
     lists: {
@@ -257,6 +278,8 @@ export const evaluationCommands = (
   const { store, objects, clock, wrote } = work;
   const deps = { store, objects, clock, wrote };
   const { readSql, reviewWorker: worker } = from;
+  const { uploadDir } = from.parts;
+  const { maxUploadBytes } = from.config;
   return {
     sets: {
       publish: publishSet({
@@ -267,6 +290,12 @@ export const evaluationCommands = (
           worker,
           operations: operations(store),
           decisions: decisionsOfTenant(readSql),
+          keepFile: keepRequestFile({
+            ...deps,
+            documents: from.documents,
+            uploadDir,
+            bytesMax: maxUploadBytes,
+          }),
         }),
       }),
       remove: removeSet(deps),
@@ -308,6 +337,27 @@ type CreateParts = Pick<
   Pick<CountPagesDeps, 'parser' | 'pagesMax'> & {
     readonly parser: Parameters<typeof exportExamples>[0]['parser'];
   };
+
+/** Dependencies of the routes of tables, and of what looks values up in them. */
+export const tableCommands = (from: Context): TableCommands => {
+  const { log: store, objects: stored, workers } = from.parts;
+  const wrote = (tenantId: string, position: bigint) => from.reads.note(tenantId, position);
+  const objects = guardedObjects(stored);
+  const deps = { store, objects, clock: from.clock, tools: workers.tools, wrote };
+  return {
+    publish: publishTable({
+      ...deps,
+      stockOf: async (tenantId) => {
+        await from.reads.settle(tenantId);
+        return from.queries.tableStockOfTenant(tenantId);
+      },
+    }),
+    remove: removeTable(deps),
+    find: (tenantId, table) => findTable(deps, tenantId, table),
+    ownerOf: (tableId) => ownerOfTable(deps, tableId),
+    rows: (version, asked) => tableRows(deps, version, asked),
+  };
+};
 
 /** Dependencies of the routes of training jobs, artifacts and deployments. */
 export const pipelineCommands = (

@@ -12,6 +12,7 @@ import type { NewEvent } from '../../domain/kernel/recorded.ts';
 import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import type { LogWatch } from '../../projections/engine/divergence.ts';
+import type { ModelLag } from '../../projections/engine/lag.ts';
 import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
 import type { AppliedFacts } from './tracing.ts';
 import { openHoldsSummary, type OpenHoldsSummary } from '../../projections/balances.ts';
@@ -332,14 +333,10 @@ export const divergenceGauge = (register: Registry, watch: Pick<LogWatch, 'diver
     ({ diverged }) => (diverged() === undefined ? 0 : 1),
   );
 
-const STATUS_EVERY_MS = 1_000;
+/** How often what read models say of themselves is asked for, at most, ms. */
+export const STATUS_EVERY_MS = 1_000;
 
 type Statuses = readonly ProjectorStatus[];
-
-const lagSeconds = ({ lag_events, waiting_since }: ProjectorStatus, now: number): number | undefined => {
-  if (waiting_since !== undefined) return Math.max(0, (now - Date.parse(waiting_since)) / 1000);
-  return lag_events === 0 ? 0 : undefined;
-};
 
 const each =
   (value: (status: ProjectorStatus) => number | undefined) =>
@@ -349,16 +346,20 @@ const each =
       return known === undefined ? [] : [[status.name, known] as const];
     });
 
+interface ProjectionGaugesDeps {
+  readonly runner: Pick<ProjectionRunner, 'status' | 'isProjecting'>;
+  /** By what is committed and what the log holds; undefined: it cannot be had now. */
+  readonly lags: () => Promise<readonly ModelLag[] | undefined>;
+}
+
 /**
  * Gauges of each read model. The process that projects knows them without asking anybody; another one
- * reads the registry, every 15 s at most, and does not know how many events wait.
+ * reads the registry, every 15 s at most, and does not know how many events wait. Every process tells how late
+ * they are: one that projects and hangs would not.
  */
 export const projectionGauges = (
   register: Registry,
-  {
-    runner,
-    now,
-  }: { readonly runner: Pick<ProjectionRunner, 'status' | 'isProjecting'>; readonly now: () => string },
+  { runner, lags }: ProjectionGaugesDeps,
   options: PullOptions = {},
 ): void => {
   const own = pulled(() => runner.status(), { everyMs: STATUS_EVERY_MS, ...options });
@@ -385,10 +386,22 @@ export const projectionGauges = (
     'Events that have arrived but are not applied yet, in the projecting process.',
     ({ lag_events }) => lag_events,
   );
-  add(
-    'quire_projection_lag_seconds',
-    'Age of the oldest event that is not applied yet, in the projecting process.',
-    (status) => (runner.isProjecting() ? lagSeconds(status, Date.parse(now())) : undefined),
+  const late = pulledGaugesBy(register, 'projector', lags);
+  late('quire_projection_lag_seconds', 'Age of the oldest event that is not applied yet; 0: none.', (all) =>
+    all.map(({ name, lag_seconds }) => [name, lag_seconds] as const),
+  );
+  late(
+    'quire_projection_still_seconds',
+    'Time since the checkpoint of a read model last moved, while events wait; 0: none waits.',
+    (all) => all.map(({ name, still_seconds }) => [name, still_seconds] as const),
+  );
+  late('quire_projector_paused', '1 while a read model is paused.', (all) =>
+    all.map(({ name, is_paused }) => [name, is_paused ? 1 : 0] as const),
+  );
+  late(
+    'quire_parked_tenants',
+    'Tenants whose events a read model leaves, from one that it could not apply on.',
+    (all) => all.map(({ name, parked }) => [name, parked.length] as const),
   );
 };
 

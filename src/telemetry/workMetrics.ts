@@ -85,7 +85,7 @@ export const countedCalls =
 export const heavyRefusals = (register: Registry): ((reason: SlotRefusal) => void) => {
   const refused = metersOn(register).counter(
     'quire_heavy_refused_total',
-    'Extractions and conversions refused with 503 because no slot was free.',
+    'Times that no slot was free for an extraction or conversion: it went to the queue, or was refused with 503.',
     'reason',
   );
   for (const reason of ['full', 'share', 'closing'] as const) refused.inc({ reason }, 0);
@@ -97,6 +97,42 @@ export const heavyGauges = (register: Registry, slots: HeavySlots): void => {
   const show = pulledGauges(register, () => slots);
   show('quire_heavy_in_use', 'Extractions and conversions that run.', ({ inUse }) => inUse());
   show('quire_heavy_max', 'Extractions and conversions that may run at once.', ({ max }) => max);
+};
+
+/** Shows the callers who wait for the queue, when the metrics are read. */
+export const waitingGauges = (register: Registry, waiting: HeavySlots): void => {
+  const show = pulledGauges(register, () => waiting);
+  show(
+    'quire_handed_over_waiting',
+    'Callers who wait for a worker, because no slot was free for their work.',
+    ({ inUse }) => inUse(),
+  );
+};
+
+/** Counts ranges of long documents that this process has read, by whether it owned their operation. */
+export const rangesRead = (register: Registry): ((by: 'owner' | 'helper', count: number) => void) => {
+  const read = metersOn(register).counter(
+    'quire_page_ranges_read_total',
+    'Ranges of long documents that this process read: of operations that it owned, or that it helped with.',
+    'by',
+  );
+  for (const by of ['owner', 'helper'] as const) read.inc({ by }, 0);
+  return (by, count) => read.inc({ by }, count);
+};
+
+/** Counts and logs results that were answered and could not be kept. */
+export const unkeptResults = (
+  register: Registry,
+  logger: Pick<Logger, 'error'>,
+): ((error: unknown) => void) => {
+  const unkept = metersOn(register).counter(
+    'quire_results_unkept_total',
+    'Results that were answered and could not be kept: their runs have none.',
+  );
+  return (err) => {
+    unkept.inc();
+    logger.error({ msg: 'a result was answered and could not be kept', err });
+  };
 };
 
 /** Counts requests refused with 429; both buckets are shown from the start. */

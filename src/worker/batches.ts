@@ -1,26 +1,37 @@
-import type { BudgetReached } from '../../domain/account/budgetMessages.ts';
 import { type BatchState, operationIdOfDocument, requestOfDocument } from '../../domain/batch.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import type { OperationState } from '../../domain/operation.ts';
 import { isAbandoned, isOver } from '../../domain/leased.ts';
 import type { Batches, BatchName } from '../commands/batches.ts';
 import { type OperationCommands, type OperationName, operationProblems } from '../commands/operations.ts';
-import { batchInputs, dropInputs, LostInput, type OperationInputDeps } from '../commands/operationInput.ts';
+import {
+  batchInputs,
+  dropInputs,
+  LostInput,
+  operationFileKeyOf,
+  type OperationInputDeps,
+  type StackParts,
+  stackPartsOn,
+} from '../commands/operationInput.ts';
+import type { Tags } from '../../domain/kernel/tags.ts';
 import { type Uploads, withFetched, type WorkSubject } from '../commands/fetchUpload.ts';
 import type { WorkRequest } from '../commands/work.ts';
-import { workProblem, type WorkProblem } from '../commands/workProblem.ts';
+import { type WorkProblem, workProblem } from '../commands/workProblem.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
-import type { TaskBeginner } from './operations.ts';
+import type { bringTo, TaskBeginner } from './operations.ts';
 import { asCredits, laterBy } from '../../domain/kernel/amounts.ts';
 import type { BatchCounts, BatchProgress } from '../../projections/batches.ts';
+import { type BatchPlace, budgetPauses, type BudgetPauses, placeIn, type Refusal } from './budgetPauses.ts';
 import { each, repeatedly, workAtOnce, type WorkTurns } from './queue.ts';
 
 interface FeedDeps extends OperationInputDeps {
   readonly batches: Batches;
   readonly operations: Pick<OperationCommands, 'accept' | 'abandon' | 'cancel' | 'streams'>;
   readonly uploads: Uploads;
-  /** Batches that wait for a budget: until when nothing of each is fed. */
-  readonly pauses: Map<string, string>;
+  readonly usage: { readonly isErased: (documentId: string) => Promise<boolean> };
+  /** Brings the file of a stack to this machine. */
+  readonly bring: ReturnType<typeof bringTo>;
+  readonly pauses: BudgetPauses;
   /** Does what an accepted request asked for, as the synchronous call does. */
   readonly begin: TaskBeginner;
   readonly clock: Clock;
@@ -29,14 +40,10 @@ interface FeedDeps extends OperationInputDeps {
 }
 
 type Accepted = NonNullable<BatchState['accepted']>;
-type Input = Awaited<ReturnType<ReturnType<typeof batchInputs>['load']>>;
-
-/** Why a document came to nothing. */
-interface Refusal {
-  readonly code: string;
-  /** Left out where the code says it all. */
-  readonly problem?: WorkProblem;
-}
+/** What a document gets; `stack`: the file that it is a part of, and the tags that it has there. */
+type Input = Awaited<ReturnType<ReturnType<typeof batchInputs>['load']>> & {
+  readonly stack?: Pick<StackParts, 'file' | 'source'> & { readonly tags: Tags | undefined };
+};
 
 /** `fed`: it is an operation. `later`: it is tried again. */
 type Fed = 'fed' | 'later' | Refusal;
@@ -51,13 +58,44 @@ const workOf = (
 ): WorkRequest => ({
   ...subject,
   tenant_id,
-  tags: accepted.tags,
+  completion_window: accepted.completion_window,
+  tags: input.stack === undefined ? accepted.tags : input.stack.tags,
   caller: { key_id: accepted.api_key_id, role: accepted.api_key_role },
   correlation_id: accepted.correlation_id,
   idempotency: { idempotency_key: requestOfDocument({ batch_id, index }).idempotency_key, fingerprint },
   opening: { pages: input.pages, password: input.secrets.password, at: input.at },
   signal,
 });
+
+const erasedStack = (): WorkProblem =>
+  workProblem('document_not_found', 'The document that this is a part of was erased.');
+
+/** Does work on the file that a stack came in, which lies beside the request of its split. */
+const onStack = async <T>(
+  deps: FeedDeps,
+  asked: {
+    readonly batch: Accepted;
+    readonly stack: NonNullable<Input['stack']>;
+    readonly document_id: string;
+  },
+  work: (subject: WorkSubject) => Promise<T>,
+): Promise<T | WorkProblem> => {
+  const { batch, stack, document_id } = asked;
+  const { split, batch_id, project_id, task_id } = batch;
+  if (await deps.usage.isErased(document_id)) return erasedStack();
+  const { operation_id = '', file_sha256 } = split ?? {};
+  const stream = await deps.objects.open(operationFileKeyOf(operation_id, file_sha256));
+  if (stream === undefined) return LOST;
+  const local = await deps.bring(stream);
+  try {
+    if (local.sha256 !== file_sha256) throw new Error(`the file of ${batch_id} is another than was split`);
+    const file = { ...stack.file, path: local.path, sha256: local.sha256 };
+    const document = { document_id, source: stack.source ?? 'upload' } as const;
+    return await work({ file, document, project_id, task_id });
+  } finally {
+    await local.discard();
+  }
+};
 
 /** Accepts a document as the operation that its place in the list names. */
 const accepted = async (
@@ -68,54 +106,37 @@ const accepted = async (
   const { tenant_id, project_id, task_id, batch_id, document_ids } = batch;
   const document_id = document_ids[index];
   const fetch = { tenant_id, document_id, project_id, task_id, source: 'upload' } as const;
-  const answer = await withFetched(deps.uploads, fetch, (subject) => {
+  const begun = (subject: WorkSubject) => {
     const { sha256, bytes, file_name } = subject.file;
     const whole = { ...input, file: { sha256, bytes, file_name }, source: fetch.source };
     const { endpoint } = requestOfDocument({ batch_id, index });
     return deps.operations.accept(workOf(batch, index, { subject, input, signal }), endpoint, (work) =>
       deps.begin(whole, work),
     );
-  });
+  };
+  const { stack } = input;
+  const answer =
+    stack === undefined
+      ? await withFetched(deps.uploads, fetch, begun)
+      : await onStack(deps, { batch, stack, document_id: document_id ?? '' }, begun);
   if (answer.kind !== 'problem') return 'fed';
   const mayPass = answer.is_lasting !== true && PASSING.has(answer.code);
   if (answer.code === 'request_aborted' || mayPass) return 'later';
   return { code: answer.code, problem: answer };
 };
 
-/** How long a batch waits before it asks its budget again, ms: what is held may come back, or its limit be raised. */
-const ASKED_AGAIN_MS = 30_000;
-
-/**
- * Until when a batch waits, where a budget has no room for one of its documents now; undefined: it does not wait. That
- * is for room which comes while documents of the batch may still be begun: then the budget begins anew.
- */
-const pausedUntil = ({ problem }: Refusal, { expires_at }: Accepted, now: string): string | undefined => {
-  if (problem?.code !== 'budget_reached') return undefined;
-  const { resets_at, limit_credits, required_credits } = problem.members as BudgetRefusal;
-  if (resets_at === null || resets_at >= expires_at || required_credits > limit_credits) return undefined;
-  const again = laterBy(now, ASKED_AGAIN_MS);
-  return again < resets_at ? again : resets_at;
-};
-
-type BudgetRefusal = Pick<BudgetReached, 'resets_at' | 'limit_credits' | 'required_credits'>;
-
-/** As `accepted`, unless the batch waits for a budget; it does from the first document on that has no room. */
+/** As `accepted`, unless the document waits for a budget. */
 const acceptedOrWaiting = async (
   deps: FeedDeps,
   batch: Accepted,
   of: Parameters<typeof accepted>[2],
 ): Promise<Fed> => {
-  if (isPaused(deps, batch.batch_id)) return 'later';
+  const place = { batch_id: batch.batch_id, index: of.index };
+  if (deps.pauses.waits(place)) return 'later';
   const fed = await accepted(deps, batch, of);
-  const until = typeof fed === 'object' ? pausedUntil(fed, batch, deps.clock.now()) : undefined;
-  if (until === undefined) return fed;
-  deps.pauses.set(batch.batch_id, until);
-  return 'later';
-};
-
-const isPaused = ({ pauses, clock }: Pick<FeedDeps, 'pauses' | 'clock'>, batchId: string): boolean => {
-  const until = pauses.get(batchId);
-  return until !== undefined && clock.now() < until;
+  if (typeof fed === 'object' && deps.pauses.refused(place, batch.expires_at, fed)) return 'later';
+  if (fed !== 'later') deps.pauses.over(place);
+  return fed;
 };
 
 /** What becomes of one document that was begun. */
@@ -132,11 +153,17 @@ const fedOne = async (
   // Whatever its age: its ID is the only one that a document of a batch has.
   if (operation.accepted !== null) return { fed: 'fed', batch };
   const over = overAs(state.cancelled_at, batch, { operation, now: deps.clock.now() });
-  if (over !== undefined) return { fed: over, batch };
-  const input = await inputOf(deps, batch);
+  if (over !== undefined) return { fed: waitedFor(deps, { batch_id, index }, over), batch };
+  const input = await inputOf(deps, batch, index);
   const fed = 'code' in input ? input : await acceptedOrWaiting(deps, batch, { index, input, signal });
   if (fed === 'fed') await cancelledToo(deps, batch, operation_id);
   return { fed, batch };
+};
+
+/** A document that waited for a budget until nothing may be begun was refused by that budget. */
+const waitedFor = ({ pauses }: FeedDeps, place: Omit<BatchPlace, 'tenant_id'>, over: Refusal): Refusal => {
+  const refusal = pauses.over(place);
+  return over.code === 'expired' && refusal !== undefined ? refusal : over;
 };
 
 /** Why a document is not to be accepted any more; undefined: it is. */
@@ -164,11 +191,27 @@ const cancelledToo = async (
 
 const LOST = workProblem('internal_error', 'What this batch was to do is gone. Send the request again.');
 
-/** The request of a batch; a refusal for all of its documents if it is gone. */
-const inputOf = async (deps: FeedDeps, batch: Accepted): Promise<Input | Refusal> => {
+/** What the parts of a stack get, by their place. */
+const inputOfPart = async (
+  deps: FeedDeps,
+  { batch_id: id, tenant_id, input_sha256 }: Accepted,
+  index: number,
+): Promise<Input> => {
+  const { file, source, parts, tasks } = await stackPartsOn(deps.objects).load(id, input_sha256);
+  const part = parts[index];
+  const task = tasks[part?.task ?? 0];
+  if (part === undefined || task === undefined) throw new LostInput(`${id} has no such part`);
+  const input = await batchInputs(deps).load({ id, tenant_id }, task.input_sha256);
+  return { ...input, pages: part.pages, stack: { file, source, tags: task.tags } };
+};
+
+/** The request for a document of a batch; a refusal if it is gone. */
+const inputOf = async (deps: FeedDeps, batch: Accepted, index: number): Promise<Input | Refusal> => {
   try {
     const { batch_id: id, tenant_id, input_sha256 } = batch;
-    return await batchInputs(deps).load({ id, tenant_id }, input_sha256);
+    return batch.split === undefined
+      ? await batchInputs(deps).load({ id, tenant_id }, input_sha256)
+      : await inputOfPart(deps, batch, index);
   } catch (error) {
     if (!(error instanceof LostInput)) throw error;
     deps.onError(error);
@@ -195,13 +238,6 @@ const refuse = async (
     deps.wrote(batch.tenant_id, outcome.position);
 };
 
-/** A document of a batch, by its place in the list. */
-interface BatchPlace {
-  readonly tenant_id: string;
-  readonly batch_id: string;
-  readonly index: number;
-}
-
 /**
  * Makes an operation of a document that was begun. Its ID follows from its place in the list, so it is accepted, held
  * and billed once however many workers feed it, and whichever of them die. A document that cannot be begun now is
@@ -213,6 +249,10 @@ const feedDocument = async (deps: FeedDeps, place: BatchPlace, signal: AbortSign
     await refuse(deps, batch, { index: place.index, refusal: fed });
 };
 
+interface LeftDocument extends BatchPlace {
+  readonly cancelled_at: string | null;
+}
+
 /** What read models know of batches. They may be late: the streams decide. */
 interface BatchLists {
   /** Those with documents to begin and fewer than this many in the queue, but `except`; tenants take turns. */
@@ -221,12 +261,15 @@ interface BatchLists {
     limit: number,
     except: readonly string[],
   ) => Promise<readonly (BatchName & { readonly open: number })[]>;
-  /** Documents begun before `before` without an outcome, of batches but `except`. */
+  /**
+   * Documents begun before `before` without an outcome, but `except`: batches, and documents by their place. Of a
+   * cancelled batch all that were begun.
+   */
   readonly left: (
     before: string,
     limit: number,
     except: readonly string[],
-  ) => Promise<readonly (BatchName & { readonly index: number })[]>;
+  ) => Promise<readonly LeftDocument[]>;
   /** Operations of cancelled batches that nobody has started. */
   readonly toCancel: (limit: number) => Promise<readonly OperationName[]>;
   /** Those whose documents all have their outcome. */
@@ -270,8 +313,6 @@ const PAGE = 50;
 const LEFT_PAGE = 500;
 const LEFT_MS = 30_000;
 
-const placeIn = ({ batch_id, index }: BatchPlace): string => `${batch_id}/${String(index)}`;
-
 /** Claims some documents of a batch; undefined: none. */
 const beginSome = async (
   deps: BatchWorkerDeps,
@@ -302,6 +343,12 @@ const cancelQueued = async (
 
 const outcomesIn = ({ queued: _, running: __, ...ended }: BatchCounts) => ended;
 
+/** The file of a stack goes with the last of its parts, or with the review if a person may look at it. */
+const dropStack = async ({ operations, objects }: BatchWorkerDeps, operation_id: string): Promise<void> => {
+  const { success } = await operations.streams.stateOf(operation_id);
+  if (success?.review === undefined) await dropInputs(objects, operation_id);
+};
+
 const endOne = async (deps: BatchWorkerDeps, name: BatchName): Promise<boolean> => {
   const progress = await deps.lists.progress(name.batch_id);
   if (progress === undefined) return false;
@@ -312,15 +359,19 @@ const endOne = async (deps: BatchWorkerDeps, name: BatchName): Promise<boolean> 
   if (outcome.kind !== 'done' || outcome.state.accepted === null) return false;
   if (outcome.position !== undefined) deps.wrote(name.tenant_id, outcome.position);
   await dropInputs(deps.objects, name.batch_id);
+  const { split } = outcome.state.accepted;
+  if (split !== undefined) await dropStack(deps, split.operation_id);
   return true;
 };
 
 /** Documents tried a while ago may be tried again; otherwise those that cannot begin would be tried each time. */
 const triedAgo = (tried: Map<string, number>, nowMs: number, leftMs: number) => {
   for (const [document, at] of tried) if (nowMs - at >= leftMs) tried.delete(document);
-  return (place: BatchPlace): boolean => {
-    if (tried.has(placeIn(place))) return false;
-    tried.set(placeIn(place), nowMs);
+  return (place: LeftDocument): boolean => {
+    // Its end is another try.
+    const name = `${placeIn(place)} ${place.cancelled_at ?? ''}`;
+    if (tried.has(name)) return false;
+    tried.set(name, nowMs);
     return true;
   };
 };
@@ -351,12 +402,6 @@ const feeding = (deps: FeedDeps & Pick<BatchWorkerDeps, 'turns'>, shutdown: Abor
   };
 };
 
-/** Batches that wait now. Those whose time is over are forgotten. */
-const stillPaused = (pauses: Map<string, string>, now: string): readonly string[] => {
-  for (const [batchId, until] of pauses) if (until <= now) pauses.delete(batchId);
-  return [...pauses.keys()];
-};
-
 const looking = (
   deps: BatchWorkerDeps & FeedDeps,
   feed: ReturnType<typeof feeding>,
@@ -366,10 +411,10 @@ const looking = (
   const { lists, clock, pauses, leftMs = LEFT_MS } = deps;
   return async (): Promise<number> => {
     const now = clock.now();
-    const paused = stillPaused(pauses, now);
+    const paused = pauses.names();
     const cancelled = await each(deps, await lists.toCancel(PAGE), (one) => cancelQueued(deps, one));
     const left = await lists.left(laterBy(now, -leftMs), LEFT_PAGE, paused);
-    feed.add(left.filter(triedAgo(tried, performance.now(), leftMs)));
+    feed.add(pauses.inOrder(left.filter(triedAgo(tried, performance.now(), leftMs))));
     const waiting = shutdown.aborted ? [] : await lists.toBegin(QUEUED_MAX, PAGE, paused);
     const begun = await each(deps, waiting, async (one) => {
       const places = await beginSome(deps, one);
@@ -388,7 +433,7 @@ const looking = (
  */
 export const batchWorker = (deps: BatchWorkerDeps): BatchWorker => {
   const shutdown = new AbortController();
-  const feedDeps = { ...deps, pauses: new Map<string, string>() };
+  const feedDeps = { ...deps, pauses: budgetPauses(deps) };
   const feed = feeding(feedDeps, shutdown.signal);
   const look = looking(feedDeps, feed, shutdown.signal);
   const loop = repeatedly(look, deps.pollMs ?? 1_000, deps.onError);

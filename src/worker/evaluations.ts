@@ -158,7 +158,7 @@ const held = async (
   { name, signal }: Pick<Scoring, 'name' | 'signal'>,
   { expected, body }: { readonly expected: JsonObject; readonly body: ScoredBody },
 ): Promise<{ readonly counts: Counts; readonly leaves: readonly ScoredLeaf[] } | undefined> => {
-  const work = { expected, answer: JSON.stringify(body.result) };
+  const work = { expected, answer: JSON.stringify(body.result), labelledOnly: true };
   const outcome = await score(work, { deadlineMs, signal, share: name.tenant_id });
   signal.throwIfAborted();
   return outcome.kind === 'scored' ? outcome.scored : undefined;

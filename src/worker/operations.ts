@@ -10,10 +10,12 @@ import {
   type OperationInput,
   type OperationInputDeps,
   operationInputs,
+  requestText,
   OPERATIONS_PREFIX,
   type OperationSecrets,
 } from '../commands/operationInput.ts';
 import type { ConvertRequest } from '../commands/convert.ts';
+import type { SortRequest } from '../commands/sortDocument.ts';
 import { type ExtractRequest, learnedFor, trainedBy } from '../commands/extract.ts';
 import type { Artifacts } from '../commands/deployments.ts';
 import {
@@ -57,6 +59,7 @@ import {
   stateAfter,
 } from './queue.ts';
 import { closeWork } from '../commands/queue.ts';
+import { type HelpDeps, rangeHelper, type RangesDeps, rangesOf } from './pageRanges.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 
 type Answer = Promise<WorkAnswer>;
@@ -71,19 +74,25 @@ interface BeginDeps {
   readonly artifacts: Pick<Artifacts, 'find' | 'isErased' | 'load'>;
   readonly extract: (request: ExtractRequest) => Answer;
   readonly convert: (request: ConvertRequest) => Answer;
+  readonly sort: (request: SortRequest) => Answer;
 }
 
 /** As the synchronous call begins it: the request was completed by its config when it was accepted. */
 export const beginTask =
   (deps: BeginDeps): TaskBeginner =>
   async ({ task, secrets }, work) => {
+    if ('classes' in task) {
+      const { kind: what, classes, review, then } = task;
+      return deps.sort({ ...work, what, classes, review, then });
+    }
     const ocr = { ...task.ocr, api_key: secrets.ocr };
     if (task.kind === 'to_markdown') return deps.convert({ ...work, mode: task.mode, form: task.form, ocr });
-    const { artifact_id, schema, mode, allow_partial, review, config } = task;
+    const { artifact_id, schema, mode, allow_partial, review, checks, lookups, duplicates, config } = task;
     const llm = { ...task.llm, api_key: secrets.llm };
     const trained = artifact_id === null ? undefined : await trainedBy(deps, work.tenant_id, artifact_id);
     if (trained?.kind === 'problem') return trained;
-    const asked = { schema, mode, allow_partial, review, config, settings: extractionSettings.parse(task) };
+    const settings = extractionSettings.parse(task);
+    const asked = { schema, mode, allow_partial, review, checks, lookups, duplicates, config, settings };
     return deps.extract({ ...work, ...asked, ...learnedFor(schema, trained), llm, ocr });
   };
 
@@ -99,8 +108,14 @@ interface OperationWorkerDeps
   readonly clock: QueueWorkerDeps<OperationName>['clock'];
   readonly objects: ObjectStore;
   readonly facts: DoWorkDeps['facts'];
+  readonly usage: DoWorkDeps['usage'];
   /** Does what an accepted request asked for, as the synchronous call does. */
   readonly begin: TaskBeginner;
+  /** As in `HelpDeps`. */
+  readonly longRunning: HelpDeps['longRunning'];
+  /** As in `RangesDeps`. */
+  readonly onRead?: RangesDeps['onRead'];
+  readonly ranged: HelpDeps['ranged'];
   /** Brings a file to this machine, while it is worked on. */
   readonly bring: (chunks: AsyncIterable<Uint8Array>) => Promise<BroughtFile>;
 }
@@ -158,9 +173,13 @@ const covered = async (
   return hold.kind === 'problem' ? hold : workProblem('internal_error', 'This work was billed before.');
 };
 
+/** Ranges of long documents, as this process takes them. */
+type Ranges = ReturnType<typeof rangesOf>;
+
 interface Working {
   readonly request: WorkRequest;
   readonly plan: WorkPlan;
+  readonly ranges: Ranges;
   /** Told how many pages are done. */
   readonly onPages: (done: number) => void;
 }
@@ -189,11 +208,12 @@ const otherFile = ({ pages }: AcceptedOperation, file: CountedFile): WorkProblem
 /** Works on the file under the hold of the operation, and stores the result. */
 const worked = async (
   deps: OperationWorkerDeps,
-  { accepted, attempt }: HeldOperation,
-  { request, plan, onPages }: Working,
+  { accepted, attempt, name }: HeldOperation,
+  { request, plan, ranges, onPages }: Working,
 ): Promise<Stored | WorkProblem> => {
   const elapsedMs = stopwatch();
   const kept = keptFile();
+  const { turns, stop } = ranges.reader({ name, by: 'owner', signal: request.signal });
   try {
     const file = await countedFile(deps, { request, plan, kept }, { isWaited: false });
     if (file.kind === 'problem') return file;
@@ -201,7 +221,7 @@ const worked = async (
     const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
     if (models.kind === 'problem') return models;
     const { document_id, hold_id, free } = accepted;
-    const keeping = { shelf: operationParts(deps.objects, accepted.operation_id), onPages };
+    const keeping = { shelf: operationParts(deps.objects, accepted.operation_id), turns, onPages };
     const long = longWork(deps, { request, keeping }, file);
     const known = { mime_type: file.mimeType, document_pages: file.total, models, kept, attempt, long };
     const asked = { request, plan, document_id, hold_id, free, bill: workToBill(accepted) };
@@ -209,7 +229,7 @@ const worked = async (
     const done = await doWork(deps, work);
     if (done.kind === 'thrown') throw done.error;
     if (done.kind === 'problem') return done;
-    const { status, body, question } = done;
+    const { status, body, question, then_batch_id } = done;
     const stored: StoredResult = {
       operation_id: accepted.work_id,
       document_id,
@@ -221,11 +241,14 @@ const worked = async (
       status,
       duration_ms: elapsedMs(),
       ...(question && { review: await askPerson(deps.objects, accepted.operation_id, question) }),
+      ...(then_batch_id !== undefined && { then_batch_id }),
+      request: requestText(plan.task, request.opening.pages),
       // The last member: it is read as it lies.
       body,
     };
     return { kind: 'stored', stored, digest: await resultShelf(deps.objects).put(stored) };
   } finally {
+    stop();
     kept.close();
   }
 };
@@ -236,7 +259,7 @@ const requestOf = (
   { path, signal }: { readonly path: string; readonly signal: AbortSignal },
 ): WorkRequest => {
   const { tenant_id, api_key_id, api_key_role, correlation_id, document_id, project_id, task_id } = accepted;
-  const { tags } = accepted;
+  const { tags, completion_window } = accepted;
   const { file, source, pages, at, secrets } = input;
   return {
     tenant_id,
@@ -246,6 +269,7 @@ const requestOf = (
     file: { ...file, path },
     project_id,
     task_id,
+    completion_window,
     tags,
     signal,
     ...(source !== null && { document: { document_id, source } }),
@@ -253,7 +277,7 @@ const requestOf = (
   };
 };
 
-interface Attempt extends Pick<Working, 'onPages'> {
+interface Attempt extends Pick<Working, 'onPages' | 'ranges'> {
   readonly signal: AbortSignal;
 }
 
@@ -289,7 +313,7 @@ const brought = async (
 const attempted = async (
   deps: OperationWorkerDeps,
   lease: HeldOperation,
-  { signal, onPages }: Attempt,
+  { signal, ...working }: Attempt,
 ): Promise<Stored | WorkProblem> => {
   const { accepted } = lease;
   const stored = await storedBefore(deps, accepted);
@@ -302,7 +326,7 @@ const attempted = async (
   try {
     let done: Stored | WorkProblem | undefined;
     const handOver = async (request: WorkRequest, plan: WorkPlan): Promise<HandedOver | WorkProblem> => {
-      done = await worked(deps, lease, { request, plan, onPages });
+      done = await worked(deps, lease, { request, plan, ...working });
       return done.kind === 'problem' ? done : { kind: 'handed_over' };
     };
     const request = { ...requestOf(lease, input, { path: local.path, signal }), handOver };
@@ -324,6 +348,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'rate_limited',
   'extraction_failed',
   'conversion_failed',
+  'sorting_failed',
   'internal_error',
 ]);
 
@@ -333,7 +358,7 @@ const succeed = async (
   { name, accepted, lease_id }: HeldOperation,
   { stored, digest }: Stored,
 ): Promise<void> => {
-  const { status: outcome, hold_id, usage_id, duration_ms, review } = stored;
+  const { status: outcome, hold_id, usage_id, duration_ms, review, then_batch_id } = stored;
   const { billing_type } = accepted;
   const result = digest === undefined ? {} : { result_sha256: digest };
   const decided = await deps.operations.handle(name, {
@@ -348,6 +373,7 @@ const succeed = async (
       duration_ms,
       ...result,
       ...(review && { review }),
+      ...(then_batch_id !== undefined && { then_batch_id }),
     },
   });
   const state = stateAfter<OperationWork>(deps, name, decided);
@@ -379,7 +405,7 @@ const failedWork = (error: unknown): WorkProblem =>
 const runHeld = async (
   deps: OperationWorkerDeps,
   held: HeldOperation,
-  shutdown: AbortSignal,
+  { shutdown, ranges }: { readonly shutdown: AbortSignal; readonly ranges: Ranges },
 ): Promise<void> => {
   const { pages } = held.accepted;
   let pages_done = 0;
@@ -390,9 +416,11 @@ const runHeld = async (
   });
   try {
     const onPages = (done: number): void => {
-      pages_done = Math.min(pages, done);
+      // A part that is read anew counts from its own beginning.
+      pages_done = Math.max(pages_done, Math.min(pages, done));
     };
-    const done = await attempted(deps, held, { signal: heart.signal, onPages }).catch((error: unknown) => {
+    const attempt = { signal: heart.signal, ranges, onPages };
+    const done = await attempted(deps, held, attempt).catch((error: unknown) => {
       deps.onError(error);
       return failedWork(error);
     });
@@ -406,9 +434,42 @@ const runHeld = async (
   }
 };
 
-/** Takes operations from the queue. */
-export const operationWorker = (deps: OperationWorkerDeps): QueueWorker =>
-  queueWorker<OperationWork>(deps, {
+/** The file of an operation that another worker owns, and where its parts lie. */
+const fileToHelp =
+  (deps: OperationWorkerDeps): HelpDeps['fileOf'] =>
+  async (accepted) => {
+    const { operation_id: id, tenant_id, input_sha256 } = accepted;
+    const input = await operationInputs(deps).load({ id, tenant_id }, input_sha256);
+    const { path, discard } = await brought(deps, accepted, input);
+    return { path, discard, password: input.secrets.password, shelf: operationParts(deps.objects, id) };
+  };
+
+export interface OperationWorker extends QueueWorker {
+  /** Reads ranges of a long document that another worker owns, as long as there are any to take. */
+  readonly help: () => Promise<void>;
+}
+
+/** Takes operations from the queue, and while it has a place for it ranges of long documents that others own. */
+export const operationWorker = (deps: OperationWorkerDeps): OperationWorker => {
+  const ranges = rangesOf(deps);
+  const worker = queueWorker<OperationWork>(deps, {
     money: operationMoney(deps),
-    runHeld: (held, shutdown) => runHeld(deps, held, shutdown),
+    runHeld: (held, shutdown) => runHeld(deps, held, { shutdown, ranges }),
   });
+  const hasPlace = (): boolean => {
+    const { busy, max } = worker.places();
+    return busy < max;
+  };
+  const helper = rangeHelper(ranges, { ...deps, fileOf: fileToHelp(deps), hasPlace });
+  return {
+    ...worker,
+    help: helper.look,
+    start: () => {
+      worker.start();
+      helper.start();
+    },
+    stop: async () => {
+      await Promise.all([worker.stop(), helper.stop()]);
+    },
+  };
+};

@@ -74,7 +74,7 @@ const RUN_MS_MAX = 6 * 3_600_000;
  * Milliseconds that a lease is given for: longer for work that goes on longer, so that hours of it are a
  * few dozen events, and a worker that dies early is missed early.
  */
-const leaseMs = (elapsedMs: number): number => Math.max(LEASE_MIN_MS, elapsedMs * LEASE_SHARE);
+export const leaseMs = (elapsedMs: number): number => Math.max(LEASE_MIN_MS, elapsedMs * LEASE_SHARE);
 
 /** How much further the work must be to be written down before the lease needs it: a twentieth. */
 const PROGRESS_STEPS = 20;

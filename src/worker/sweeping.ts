@@ -1,3 +1,4 @@
+import { WORK_ID_PREFIXES } from '../../domain/workEvents.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import { keyBeforeAside, setAside } from '../writer/setAside.ts';
@@ -9,9 +10,16 @@ import { NO_END } from '../../domain/account/messages.ts';
 import type { KeptDays } from '../../domain/retention.ts';
 import { operationIdOfReview } from '../../domain/review.ts';
 import { REVIEWS_PREFIX } from '../commands/reviews.ts';
+import { TABLES_PREFIX } from '../../domain/rules/masterTable.ts';
 import { documentIdOfEvaluation, EVALUATIONS_PREFIX } from '../commands/evaluations.ts';
 import { RESULTS_PREFIX, workIdOfResult } from '../commands/storedResult.ts';
-import { documentIdOfKey, uploadKeyOf, type UploadPresigned, UPLOADS_PREFIX } from '../../domain/document.ts';
+import {
+  type DocumentCommand,
+  documentIdOfKey,
+  uploadKeyOf,
+  type UploadPresigned,
+  UPLOADS_PREFIX,
+} from '../../domain/document.ts';
 import type { ListedObject, ObjectStore } from '../../domain/ports/services.ts';
 import type { Documents } from '../commands/uploads.ts';
 
@@ -53,11 +61,11 @@ const keptMs = (days: number): number => (days === 0 ? Infinity : days * DAY_MS)
 /** A request that can still be accepted is accepted within minutes. */
 const NEW_MS = HOUR_MS;
 
-const QUEUED =
-  /^(?:operations|training|evaluations|secrets|results)\/((?:(?:op|bat|job|set|evr|wh)_|cfg-)[A-Za-z0-9-]+)(?:\/|$)/;
+const FOLDERS = 'operations|training|evaluations|tables|secrets|results';
+const QUEUED = new RegExp(`^(?:${FOLDERS})/((?:(?:op|bat|job|set|evr|tbl|wh)_|cfg-)[A-Za-z0-9-]+)(?:/|$)`);
 const REVIEWED = /^(?:operations|reviews|results)\/(?:op|rev)_([A-Za-z0-9-]+)\//;
 
-/** What an object is of: work, a set, a run, a saved config or a webhook; of a review, its operation. */
+/** What an object is of: work, a set, a run, a table, a saved config or a webhook; of a review, its operation. */
 const queuedOfKey = (key: string): string | undefined => {
   const suffix = key.startsWith(REVIEWS_PREFIX) ? REVIEWED.exec(key)?.[1] : undefined;
   return suffix === undefined ? QUEUED.exec(key)?.[1] : `op_${suffix}`;
@@ -204,6 +212,7 @@ const WORK_PREFIXES = [
   OPERATIONS_PREFIX,
   TRAINING_PREFIX,
   EVALUATIONS_PREFIX,
+  TABLES_PREFIX,
   RESULTS_PREFIX,
   REVIEWS_PREFIX,
   'secrets/',
@@ -423,6 +432,15 @@ const unusedOf = async (
   });
 };
 
+/** Adds what became of an upload. */
+const counting = async (
+  done: { -readonly [Key in keyof Removed]: Removed[Key] },
+  ending: Promise<'removed' | 'left' | 'used'>,
+): Promise<void> => {
+  const became = await ending;
+  if (became !== 'used') done[became] += 1;
+};
+
 /** One that fails does not keep the others from being removed. */
 const removeOld = async (
   deps: ObjectSweeperDeps,
@@ -431,10 +449,7 @@ const removeOld = async (
 ): Promise<Removed> => {
   const done = { removed: 0, left: 0 };
   for await (const page of pages)
-    for (const key of await chosen(deps, page)) {
-      const became = await removeUnused(deps, key);
-      if (became !== 'used') done[became] += 1;
-    }
+    for (const key of await chosen(deps, page)) await counting(done, removeUnused(deps, key));
   return done;
 };
 
@@ -443,7 +458,7 @@ const removeUnused = async (deps: ObjectSweeperDeps, key: string): Promise<'remo
   try {
     const { presigned, registered, removed } = await deps.documents.stateOf(documentIdOfKey(key) ?? '');
     if (registered !== null && removed === null) return 'used';
-    if (presigned !== null && removed === null) return await expire(deps, presigned);
+    if (presigned !== null && removed === null) return await expire(deps, presigned, 'RecordUnused');
     await deps.objects.remove(key);
     return 'removed';
   } catch (error) {
@@ -452,16 +467,18 @@ const removeUnused = async (deps: ObjectSweeperDeps, key: string): Promise<'remo
   }
 };
 
-/** As a caller's request removes an upload: it is written down first. */
+/** As a caller's request removes an upload: it is written down first. One that is used by then may be kept. */
 const expire = async (
   { documents, objects, clock, onError }: ObjectSweeperDeps,
   { document_id, tenant_id }: KeptDocument,
-): Promise<'removed' | 'left'> => {
+  how: DocumentCommand['type'] = 'Record',
+): Promise<'removed' | 'left' | 'used'> => {
   const meta = systemMeta({ clock }, `retention-${document_id}`);
   const data = { document_id, tenant_id, reason: 'retention', removed_at: meta.now } as const;
   try {
-    const outcome = await documents.record({ type: 'UploadRemoved', data }, meta);
+    const outcome = await documents.record({ type: 'UploadRemoved', data }, meta, how);
     if (outcome.kind !== 'done') return 'left';
+    if (how === 'RecordUnused' && outcome.state.removed === null) return 'used';
     await objects.remove(uploadKeyOf(document_id));
     return 'removed';
   } catch (error) {
@@ -506,7 +523,7 @@ const expireUsed = async (deps: ObjectSweeperDeps, kept: KeptDays, nowMs: number
     const awaited = await deps.awaitedOf(used.map(({ document_id }) => document_id));
     for (const document of used)
       if (!learned.has(document.document_id) && !awaited.has(document.document_id))
-        done[await expire(deps, document)] += 1;
+        await counting(done, expire(deps, document));
   }
   return done;
 };
@@ -516,7 +533,7 @@ const reviewIdIn = (key: string): string => key.split('/')[1] ?? '';
 /** The possible owner of an object, by the ID of its document, or of its extraction or conversion. */
 const namesOfKey = (key: string): readonly string[] => {
   const suffix = REVIEWED.exec(key)?.[1];
-  const work = suffix === undefined ? [] : [`ext_${suffix}`, `cnv_${suffix}`];
+  const work = suffix === undefined ? [] : WORK_ID_PREFIXES.map((prefix) => `${prefix}_${suffix}`);
   return [documentIdOfKey(key) ?? [], workIdOfResult(key) ?? [], work].flat();
 };
 

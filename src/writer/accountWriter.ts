@@ -24,7 +24,7 @@ import { type Outcome, type WriterOptions, writerRules } from './decideBatch.ts'
 import { type Forgotten, streamWriter, type WriterLimits } from './streamWriter.ts';
 
 /** Raise it when `evolve` or the state's shape changes: snapshots of other versions are ignored. */
-const ACCOUNT_REDUCER_VERSION = 10;
+const ACCOUNT_REDUCER_VERSION = 11;
 
 /** Snapshots of accounts, in a store. */
 export const accountSnapshots = (

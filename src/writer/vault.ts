@@ -324,6 +324,7 @@ const SETTINGS: ReadonlySet<string> = new Set([
   'url',
   'description',
   'set_name',
+  'table_name',
   'note',
   'payer',
   'payment_method',

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../domain/kernel/json.ts';
+import { topUpStream } from '../../domain/topUp.ts';
+import { sealOf } from '../../src/audit/chains.ts';
 import type { Check } from '../../src/audit/findings.ts';
 import { history, RICH } from './auditedHistory.ts';
 import { about, dataOf, expectFound } from './found.ts';
-import { auditAfter } from './tampering.ts';
+import { auditAfter, type Intruder, type StoredEvent } from './tampering.ts';
 
 const ACCOUNT = `account-${RICH}`;
 const MADE_AT = '2026-02-01T00:00:00.000Z';
@@ -338,6 +340,109 @@ describe('the audit of forged events in a chain that holds', () => {
     expect(about(report, 'time', { stream: `account-${RICH}` })).to.have.length(1);
     for (const back_ms of [60_000, 11 * 60_000])
       expect(about((await forged(back_ms)).report, 'time', {})).to.deep.equal([]);
+  });
+
+  describe('of what was tried by a consent to top-ups', () => {
+    const stream = topUpStream(RICH);
+    const declined = (told: JsonObject, said: JsonObject): JsonObject => ({
+      tenant_id: RICH,
+      outcome: 'declined',
+      provider: 'stripe',
+      provider_txn_id: 'pi_declined',
+      reason: 'insufficient_funds',
+      attempted_at: said['updated_at'] ?? '',
+      next_attempt_at: null,
+      told_at: said['updated_at'] ?? '',
+      told_by: said['updated_by'] ?? '',
+      ...told,
+    });
+    /** A decline and a charge by the consent, as the process that charges tells them; then what `tamper` does. */
+    const tried = (tamper: (intruder: Intruder, events: readonly StoredEvent[]) => void, request = {}) =>
+      auditAfter((intruder) => {
+        const { all, last, forgeAs } = intruder;
+        const consent = dataOf(last(stream));
+        const [sold] = all(
+          `stream = '${ACCOUNT}' and type = 'CreditsGranted' and data like '%"stripe"%' limit 1`,
+        );
+        const { provider_txn_id = '' } = dataOf(sold!);
+        const charged = { outcome: 'charged', provider_txn_id, reason: null };
+        for (const told of [{}, charged])
+          forgeAs(stream, { type: 'TopUpTried', data: declined(told, consent), schema_version: 1 });
+        tamper(intruder, all(`stream = '${stream}' and type = 'TopUpTried' order by revision`));
+      }, request);
+    const edited = (nth: 0 | 1, members: JsonObject) =>
+      tried(({ run, rechain }, events) => {
+        const data = JSON.stringify({ ...dataOf(events[nth]!), ...members });
+        run('update events set data = ? where position = ?', data, events[nth]!.position);
+        rechain(stream);
+      });
+
+    it('finds nothing where nothing was forged', async () => {
+      const { report } = await tried(() => undefined);
+      expect(report.findings).to.deep.equal([]);
+    });
+
+    const changes: readonly [string, () => ReturnType<typeof tried>][] = [
+      ['a charge that bought nothing', () => edited(0, { outcome: 'charged' })],
+      ['another payment than the one that bought', () => edited(1, { provider_txn_id: 'pi_other' })],
+      ['an attempt that is older than the one before', () => edited(1, { attempted_at: MADE_AT })],
+      ['one that another told', () => edited(0, { told_by: 'key_other' })],
+      [
+        'one that is told twice',
+        () => tried(({ forge }, events) => forge(stream, 'TopUpTried', dataOf(events[1]!))),
+      ],
+    ];
+    for (const [name, make] of changes)
+      it(`finds ${name}`, async () => {
+        const { report } = await make();
+        expect(about(report, 'chain', {})).to.be.empty;
+        expectFound(report, 'consent', { stream });
+      });
+
+    it('finds one that is taken out', async () => {
+      const { report } = await tried(({ run }, events) =>
+        run('delete from events where position = ?', events[0]!.position),
+      );
+      expectFound(report, 'chain', { stream });
+    });
+
+    it('finds an attempt in the stream of another tenant, also in its name', async () => {
+      const other = topUpStream('nobody');
+      const moved = (members: JsonObject) =>
+        tried(({ run, rechain }, events) => {
+          const { position } = events[1]!;
+          const data = JSON.stringify({ ...dataOf(events[1]!), ...members });
+          run(
+            'update events set stream = ?, revision = 0, data = ? where position = ?',
+            other,
+            data,
+            position,
+          );
+          rechain(other);
+        });
+      expectFound((await moved({})).report, 'owner', { stream: other });
+      const { report } = await moved({ tenant_id: 'nobody' });
+      expectFound(report, 'consent', { stream: other });
+    });
+
+    it('needs a seal for a decline that is taken out with the whole file written anew', async () => {
+      const { log } = await tried(() => undefined);
+      const seals = [{ seal: sealOf(log, MADE_AT), from: 'a file' }];
+      const cut = ({ run, rechain }: Intruder, events: readonly StoredEvent[]): void => {
+        const [first, second] = events;
+        run('delete from events where position = ?', first!.position);
+        run(
+          'update events set position = ?, revision = ? where position = ?',
+          first!.position,
+          first!.revision,
+          second!.position,
+        );
+        rechain(stream);
+      };
+      expect((await tried(cut)).report.findings).to.deep.equal([]);
+      const { report } = await tried(cut, { seals });
+      expect(report.findings.map(({ check }) => check)).to.include('seal');
+    });
   });
 
   describe('of payments', () => {

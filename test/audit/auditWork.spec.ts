@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { AccountEventOf } from '../../domain/account/messages.ts';
 import type { Books } from '../../src/audit/rules.ts';
 import type { AuditedEvent } from '../../src/audit/auditedEvent.ts';
+import { documentRows } from '../../src/audit/expectedDocuments.ts';
 import { findingsKept } from '../../src/audit/findings.ts';
 import { worksCheck } from '../../src/audit/works.ts';
 
@@ -65,5 +66,33 @@ describe('the audit of usage events', () => {
     const { findings, notes } = auditOf([requested, burned()], 600);
     expect(findings).to.deep.equal([]);
     expect(notes.join()).to.contain('1 burn has no usage event');
+  });
+});
+
+describe('the audit of a document whose file became an upload after its request', () => {
+  const id = { document_id: 'doc_1', tenant_id: 'acme' };
+  const of = (type: string, revision: bigint, data: object = {}): AuditedEvent => ({
+    ...eventOf('document-doc_1', type, { ...id, ...data }),
+    revision,
+  });
+  const events = [
+    of('DocumentRegistered', 0n, { source: 'extract', sha256: 'a' }),
+    of('UploadPresigned', 1n),
+    of('UploadRemoved', 2n, { removed_at: BURNED_AT }),
+  ];
+  const rowsOf = (told: readonly AuditedEvent[], changing: Set<string>) => {
+    const rows: unknown[] = [];
+    const fold = documentRows.start((_, row) => rows.push(row), changing);
+    for (const event of told) fold.apply(event);
+    fold.finish();
+    return rows;
+  };
+
+  it('expects that it was removed, and finds a table that does not say so', () => {
+    expect(rowsOf(events, new Set(['doc_1']))).to.have.nested.property('[0].removed_at', BURNED_AT);
+    expect(rowsOf(events.slice(0, 2), new Set())).to.have.nested.property('[0].removed_at', null);
+    const changing = new Set<string>();
+    expect(rowsOf(events, changing), 'no right row').to.have.length(2);
+    expect([...changing]).to.deep.equal(['doc_1']);
   });
 });

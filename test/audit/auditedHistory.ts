@@ -265,7 +265,8 @@ const paidOperation = async (api: Client, { log }: Parts, tenant_id: string): Pr
   const usage = usageLog({ store: log, clock: systemClock(), wrote: () => undefined });
   const file = { path: '', file_name: 'a.txt', bytes: 1, sha256: file_sha256 };
   const bill = workToBill(accepted);
-  const asked = { request: { project_id, task_id, file }, plan: { operation: 'extract' }, bill, document_id };
+  const plan = { operation: 'extract', task: { kind: 'extract', config: null } };
+  const asked = { request: { project_id, task_id, file }, plan, bill, document_id };
   const read = { models: { model: 'local/default', ocr_model: null }, mime_type: 'text/plain' };
   await usage.requested({ ...asked, ...read, hold_id, document_pages: pages } as Parameters<
     typeof usage.requested

@@ -130,6 +130,17 @@ describe('seals that the service makes by itself', () => {
     expect(report.findings.map(({ message }) => message).join()).to.contain('the object store');
   });
 
+  it('may be made by hand, into the log alone, beside those that are locked away', async () => {
+    for (const retainDays of [400, null, 400]) await sealed(1, retainDays);
+    const report = await audited(true, () => undefined);
+    expect(report.findings).to.deep.equal([]);
+    const dropped = await audited(true, ({ run }) => {
+      run(`delete from events where stream = '$seals' and revision = 1`);
+    });
+    const messages = dropped.findings.map(({ message }) => message);
+    expect(messages.filter((message) => message.includes('names a seal before it'))).to.have.length(1);
+  });
+
   it('are missed when they were locked away and are not there', async () => {
     await sealed(2, 400);
     await s3.close();

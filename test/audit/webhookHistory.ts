@@ -65,5 +65,7 @@ export const told = async (api: Client, { log }: Parts, tenant_id: string): Prom
     await prune(keptDays({ uploads: 0, results: 1, examples: 0, deliveries }, { tenants: own }));
   const report = reportAudit({ store: log, clock: systemClock() });
   await report({ findings: 1, checks: ['balance'] });
+  const test = { delivery_id: 'msg_test' };
+  await webhooks.handle(second!, { type: 'TestWebhook', data: test, meta: metaNow() });
   await webhooks.handle(second!, { type: 'RemoveWebhook', meta: metaNow() });
 };

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
@@ -15,11 +16,13 @@ import { everything } from '../../src/audit/streams.ts';
 import { openedLog, sealLog } from '../../src/commands/sealing.ts';
 import { OperatorError } from '../../src/clientConfig.ts';
 import { copyLogBetween } from '../../src/backup/backup.ts';
+import { CannotCopy, copyLog } from '../../src/backup/copyLog.ts';
 import { findSeals } from '../../src/operator/auditedLog.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { adjustment } from '../support/money/accountCommands.ts';
 import { type EsdbDouble, startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { startS3 } from '../support/s3Server.ts';
+import { until } from '../../engine/test/support/until.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const NEVER = new AbortController().signal;
@@ -65,9 +68,18 @@ describe('a log that is copied', () => {
   const seal = (log: EventStore & EventFeed) =>
     sealLog({ log, locked: NO_LOCK, clock: systemClock() }, { retainDays: null, signal: NEVER });
 
+  /** A command waits for seconds; a thread that starts on a busy machine takes longer. */
+  const opened = (log: EventStore & EventFeed): Promise<true> =>
+    until(() =>
+      openedLog(log, new Date().toISOString()).then(
+        () => true,
+        () => false,
+      ),
+    );
+
   /** Movements of two tenants in turns, and a seal after each round. */
   const traded = async (log: EventStore & EventFeed, rounds: number, name: string): Promise<void> => {
-    await openedLog(log, new Date().toISOString());
+    await opened(log);
     const writer = accountWriter({ store: log });
     for (let round = 0; round < rounds; round += 1) {
       for (const tenant of ['acme', 'other'])
@@ -81,6 +93,18 @@ describe('a log that is copied', () => {
     mkdirSync(source(), { recursive: true });
     const log = atHome();
     await traded(log, rounds, 'home');
+    await log.close();
+  };
+
+  /** Events of many streams in turns, that are sent together. */
+  const embeddedWide = async (): Promise<void> => {
+    mkdirSync(source(), { recursive: true });
+    const log = atHome();
+    await opened(log);
+    const writer = accountWriter({ store: log });
+    for (let nth = 0; nth < 36; nth += 1)
+      await writer.execute(adjustment(`t${String(nth % 12)}`, 100, `n${String(nth)}`));
+    await writer.close();
     await log.close();
   };
 
@@ -226,6 +250,86 @@ describe('a log that is copied', () => {
       const log = onServer();
       await using(log, async () => expect((await audited(log, false)).findings).to.deep.equal([]));
     }
+  });
+
+  /** As `toServer`, with many appends on their way and a short wait for each answer. */
+  const inMany = async (): Promise<string> => {
+    const [from, to] = [
+      atHome(),
+      openEventStoreDb({ connectionString: double.connectionString, appendTimeoutMs: 400 }),
+    ];
+    const work = { source: from, target: to, clock: systemClock(), inFlight: 16, signal: NEVER };
+    try {
+      await copyLog(work);
+      return 'whole';
+    } catch (error) {
+      if (error instanceof CannotCopy) return error.message;
+      throw error;
+    } finally {
+      await Promise.all([from.close(), to.close()]);
+    }
+  };
+
+  const OUT_OF_ORDER = 'in another order';
+
+  it('is whole or not done, whatever becomes of appends that are on their way together', async () => {
+    await embeddedWide();
+    const home = atHome();
+    const wanted = (await using(home, () => eventsOf(home))).map(({ id }) => id);
+    const kinds = [
+      'die_after_commit',
+      'commit_silently',
+      'silence',
+      'twice',
+      'not_ready',
+      'no_position',
+    ] as const;
+    const fault = fc.record({ at: fc.integer({ min: 1, max: 40 }), kind: fc.constantFrom(...kinds) });
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fault, { maxLength: 3, selector: ({ at }) => at }), async (faults) => {
+        await double.close();
+        double = await startEsdbDouble();
+        double.faults.appendFaultAt = (nth) => faults.find(({ at }) => at === nth);
+        const copyUntilWhole = async (): Promise<string> => {
+          for (let tries = 0; tries < 4; tries += 1) {
+            const result = await inMany();
+            if (result === 'whole' || result.includes(OUT_OF_ORDER) || result.includes('into an empty one'))
+              return result;
+          }
+          return 'never';
+        };
+        const result = await copyUntilWhole();
+        const log = onServer();
+        const there = await using(log, () => eventsOf(log));
+        const isCopy = isDeepStrictEqual(
+          there.slice(0, wanted.length).map(({ id }) => id),
+          wanted,
+        );
+        expect(isCopy, result).to.equal(result === 'whole');
+        // What is lost alone, while what was sent after it is not, is all that a server can do to the order.
+        if (faults.every(({ kind }) => kind !== 'silence' && kind !== 'not_ready'))
+          expect(result).to.equal('whole');
+        else if (result !== 'whole') expect(there.some(({ type }) => type === 'LogCopied')).to.equal(false);
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  it('stops where the server has taken an event after one that follows it, and says what to do', async () => {
+    await embeddedWide();
+    let seen = 0;
+    // Neither written nor answered, while all that follow on the same connection are.
+    double.faults.appendFaultAt = (nth) => {
+      seen = nth;
+      return nth === 6 ? { kind: 'silence' } : undefined;
+    };
+    expect(await inMany()).to.contain(OUT_OF_ORDER);
+    expect(seen).to.be.greaterThan(6);
+    expect(await inMany()).to.contain('copy into an empty one');
+    await double.close();
+    double = await startEsdbDouble();
+    const one = { from: source(), to: double.connectionString, s3: undefined, oneByOne: true };
+    expect((await copyLogBetween(one, { signal: NEVER })).found).to.equal(0);
   });
 
   it('is not copied twice, nor over other events, nor from one server to another', async () => {

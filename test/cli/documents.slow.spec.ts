@@ -151,6 +151,34 @@ describe('documents on the command line', () => {
     expect(none.err).to.contain('no_such_field').and.contain('/invoice_number');
   });
 
+  it('parts a stack, and with --then extracts the parts whose class has a schema, each by its own pages', async () => {
+    const lease = 'LEASE AGREEMENT of landlord and tenant about the rent of a flat. Page 1 of 1';
+    const page = (number: string) => `INVOICE. Invoice number: ${number} Page 1 of 1`;
+    put('stack.pdf', plainPdf([page('Q-1'), lease, page('Q-2')]));
+    const named = { name: 'Lease', description: 'A contract of landlord and tenant.' };
+    const classes = folder.file(
+      'then.json',
+      JSON.stringify([{ name: 'Invoice', schema: JSON.parse(SCHEMA) as object }, named]),
+    );
+    const ran = await quire('split', 'stack.pdf', '--classes', classes, '--then');
+    expect(ran.code, ran.err).to.equal(0);
+    const { documents } = JSON.parse(ran.out) as {
+      readonly documents: readonly {
+        readonly pages: readonly number[];
+        readonly result?: { readonly invoice_number: string };
+      }[];
+    };
+    expect(documents.map(({ pages, result }) => [pages, result?.invoice_number])).to.deep.equal([
+      [[1], 'Q-1'],
+      [[2], undefined],
+      [[3], 'Q-2'],
+    ]);
+    const without = folder.file('lease.json', JSON.stringify([named]));
+    const refused = await quire('split', 'stack.pdf', '--classes', without, '--then');
+    expect([refused.code, refused.out]).to.deep.equal([2, '']);
+    expect(refused.err).to.contain('no class has one');
+  });
+
   it('takes the schema from stdin, and names the file where a line is asked for', async () => {
     const child = start(['extract', 'one.pdf', '--schema', '-', '--ndjson']);
     child.stdin?.end(SCHEMA);

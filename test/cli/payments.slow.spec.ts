@@ -1,16 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { NewEvent } from '../../domain/kernel/recorded.ts';
 import type { Finding } from '../../src/doctor/doctor.ts';
+import { leaveStrandedClaim } from '../support/strandedClaim.ts';
 import { runCommand, type Ran } from '../support/quireCommand.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
-
-/** From the compiled spec to the sources. */
-const GOLDEN = new URL('../../../test/golden/claims/sale.v1.json', import.meta.url);
 
 describe('stranded payments of an old log, on the command line', () => {
   let folder: TempFolder;
@@ -21,20 +17,7 @@ describe('stranded payments of an old log, on the command line', () => {
   before(async () => {
     folder = tempFolder();
     kept = tempFolder();
-    const golden = JSON.parse(readFileSync(GOLDEN, 'utf8')) as NewEvent & { readonly stream: string };
-    const { id, type, metadata, stream } = golden;
-    const intent = golden.data['intent'] as { readonly data: JsonObject } & JsonObject;
-    const stranded = { ...intent.data, occurred_at: '-000001-12-31T10:00:00.000Z' };
-    const data = { ...golden.data, intent: { ...intent, data: stranded } };
-    const { chainHash } = await import('../../domain/kernel/chain.ts');
-    const { hash: _, ...unsigned } = metadata;
-    const hash = chainHash({ stream, revision: 0n, type, data, metadata: unsigned });
-    const log = openSqliteEventLog({ path: join(folder.path, 'events.db') });
-    const result = await log.append(stream, 'no_stream', [
-      { id, type, data, metadata: { ...unsigned, hash } },
-    ]);
-    expect(result.kind).to.equal('appended');
-    await log.close();
+    await leaveStrandedClaim(folder.path);
   });
   after(async () => {
     await service?.stop('SIGKILL');

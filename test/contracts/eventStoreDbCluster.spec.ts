@@ -1,8 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { randomUUID, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { type EventStoreDb, openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { isCopyOpen, markCopy } from '../../adapters/eventstoredb/readiness.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { until as eventually } from '../../engine/test/support/until.ts';
 import { type AccountWriter, accountWriter } from '../../src/writer/accountWriter.ts';
 import { LogContradicts } from '../../src/writer/streamFold.ts';
@@ -33,6 +39,43 @@ describe('EventStoreDB adapter over a cluster', () => {
   contractOn('contract, another leader for each test, and followers that are behind', (cluster, test) => {
     holdFollowers(cluster, test % 3);
     cluster.elect(test % 3);
+  });
+});
+
+describe('a cluster with TLS that is found by one name (needs openssl)', () => {
+  it('is read and written with certificates that docs/replicas/certificates.sh makes, and only with them', async () => {
+    const folder = tempFolder();
+    const script = fileURLToPath(new URL('../../../docs/replicas/certificates.sh', import.meta.url));
+    const make = () => promisify(execFile)('sh', [script, folder.path, 'one', 'two']);
+    await make();
+    const [cert, key, ca] = ['one/node.crt', 'one/node.key', 'ca/ca.crt'].map((name) =>
+      readFileSync(join(folder.path, name)),
+    ) as [Buffer, Buffer, Buffer];
+    expect(new X509Certificate(cert).verify(new X509Certificate(ca).publicKey)).to.equal(true);
+    expect(new X509Certificate(cert).checkHost('eventstore'), 'the name that stands for all').to.equal(
+      'eventstore',
+    );
+    await make();
+    expect(readFileSync(join(folder.path, 'one/node.crt')).equals(cert), 'made once').to.equal(true);
+
+    const cluster = await startEsdbCluster(3, { cert, key });
+    const found = `esdb+discover://localhost:${String(cluster.nodes[0]?.port)}?tls=true`;
+    const trusting = openEventStoreDb({
+      connectionString: `${found}&tlsCAFile=${join(folder.path, 'ca/ca.crt')}`,
+    });
+    const events = batchOf(3);
+    await eventually(
+      async () => (await trusting.append('account-a', 'no_stream', events)).kind === 'appended',
+    );
+    cluster.elect(1);
+    expect(idsOf(await taken(trusting.read('account-a')))).to.deep.equal(idsOf(events));
+    await trusting.close();
+    const other = openEventStoreDb({ connectionString: found, readTimeoutMs: 2_000 });
+    const failure: unknown = await taken(other.read('account-a')).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(LogUnavailable);
+    await other.close();
+    await cluster.close();
+    folder.remove();
   });
 });
 

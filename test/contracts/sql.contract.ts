@@ -134,6 +134,19 @@ export const sqlContract = (name: string, open: () => Promise<Sql>) => {
       expect(await read()).to.deep.equal([{ a: 1, b: 'x' }]);
     });
 
+    it('answers it within a transaction, too, which is begun again', async () => {
+      const read = () =>
+        sql.transaction(async (tx) => tx.query('select * from sql_contract.figure where 1 = $1', [1]));
+      await sql.script(
+        'create table sql_contract.figure (a int4); insert into sql_contract.figure values (1)',
+      );
+      // On each connection that the transactions below may get.
+      await Promise.all(Array.from({ length: 20 }, read));
+      await sql.script('alter table sql_contract.figure add column b text');
+      for (const rows of await Promise.all(Array.from({ length: 20 }, read)))
+        expect(rows).to.deep.equal([{ a: 1, b: null }]);
+    });
+
     it('runs a script of several statements at once or not at all', async () => {
       const script =
         'insert into sql_contract.rows (id) values (1); insert into sql_contract.rows (id) values (1)';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { postgresSql } from '../../adapters/postgres.ts';
-import { SqlUnavailable } from '../../projections/engine/ports.ts';
+import { COMPOSED, SqlUnavailable } from '../../projections/engine/ports.ts';
 import { sqlContract } from './sql.contract.ts';
 
 const url = process.env['DATABASE_URL'];
@@ -35,6 +35,15 @@ if (url === undefined) {
       expect(taken).to.not.equal(undefined);
       await taken?.release();
       await Promise.all([one.close(), two.close()]);
+    });
+
+    it('ends a composed statement that takes too long, and no other', async () => {
+      const sql = postgresSql({ url, poolMax: 1, composedTimeoutMs: 50 });
+      const late = await sql.query(`${COMPOSED}select pg_sleep(60)`, []).catch((error: unknown) => error);
+      expect(late).to.be.instanceOf(SqlUnavailable);
+      expect(await sql.query('select 1 as one, pg_sleep(0.2)::text as slept', [])).to.have.length(1);
+      expect(await sql.query(`${COMPOSED}select 1 as one`, [])).to.deep.equal([{ one: 1 }]);
+      await sql.close();
     });
 
     it('repeats a transaction that met a deadlock', async () => {

@@ -164,6 +164,11 @@ describe('what doctor makes of what it finds', () => {
       state: 'live',
       position: '9',
       lag_events: 0,
+      waiting_since: null,
+      lag_seconds: 0,
+      still_seconds: 0,
+      is_paused: false,
+      parked: [],
       reason: null,
       next: null,
     };
@@ -193,6 +198,30 @@ describe('what doctor makes of what it finds', () => {
       'projector',
     );
     is(readModelsVerdict([{ ...fine, lag_events: null }]), 'warning', 'more than 100,000');
+    const parked = {
+      tenant_id: 'acme',
+      position: '7',
+      event_id: 'e',
+      reason: 'no such rate',
+      waiting_since: null,
+      parked_at: '',
+      retrying: false,
+    };
+    is(
+      readModelsVerdict([{ ...fine, parked: [parked] }]),
+      'problem',
+      'acme in balances (no such rate)',
+      'retry',
+    );
+    is(readModelsVerdict([{ ...fine, is_paused: true, state: 'paused' }]), 'warning', 'resume balances');
+    const late = { ...fine, lag_events: 1, lag_seconds: 400 };
+    is(readModelsVerdict([{ ...late, still_seconds: 119 }]), 'ok');
+    is(
+      readModelsVerdict([fine, { ...late, name: 'usage', still_seconds: 120 }]),
+      'problem',
+      'usage',
+      '120 s',
+    );
   });
 
   it('judges Redis and the encryption key', () => {

@@ -123,6 +123,21 @@ describe('rates', () => {
     expect(ratedMode('extract', 'standard')).to.equal('standard');
   });
 
+  it('of work that may wait are those of other work until they are set, and set alone', () => {
+    const waiting = { ...KEY, completion_window: '24h' } as const;
+    expect(rateOf(config, waiting)).to.equal(2);
+    const changed = activeBillingConfig(
+      given(publish(), setRate(1, { completion_window: '24h' }), publish({ free_pages: 1 })).state(),
+    )!;
+    expect([rateOf(changed, KEY), rateOf(changed, waiting)]).to.deep.equal([2, 1]);
+    expect(changed.rates).to.have.length(DEFAULT_RATES.length + 1);
+    expect(rateOf(changed, { ...waiting, extraction_mode: 'robust' })).to.equal(10);
+    const again = activeBillingConfig(
+      given(publish(), setRate(1, { completion_window: '24h' }), setRate(7)).state(),
+    )!;
+    expect([rateOf(again, KEY), rateOf(again, waiting)]).to.deep.equal([7, 1]);
+  });
+
   it('are not there for a mode that an operation does not have', () => {
     const key = { extraction_mode: 'robust', billing_type: 'byok' } as const;
     expect(rateOf(config, { ...key, operation: 'to_markdown' })).to.equal(undefined);

@@ -54,6 +54,17 @@ const told = (commands: readonly DocumentEvent[]) => {
 };
 const types = (commands: readonly DocumentEvent[]) => told(commands).events.map(({ type }) => type);
 
+describe('a document that came with a request', () => {
+  it('becomes an upload once, is removed as one, and none once it is erased', () => {
+    expect(types([registered, presigned, presigned, removed, presigned])).to.deep.equal([
+      'DocumentRegistered',
+      'UploadPresigned',
+      'UploadRemoved',
+    ]);
+    expect(types([registered, erased, presigned])).to.deep.equal(['DocumentRegistered', 'DocumentErased']);
+  });
+});
+
 describe('a document that is erased', () => {
   it('is erased once, and its upload with it', () => {
     expect(types([presigned, erased, erased])).to.deep.equal([

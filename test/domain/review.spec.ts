@@ -73,6 +73,14 @@ const refuse = (by: string, at: number, { generation = 1, note = null as string 
   meta: meta(by, after(at)),
 });
 
+/** The state after commands that are all accepted. */
+const stateOf = (commands: readonly Command[]) =>
+  commands.reduce((state, command) => {
+    const decision = review.decide(state, command);
+    if (decision.kind === 'rejected') throw new Error(decision.rejection.code);
+    return decision.events.reduce(review.evolve, state);
+  }, review.initialState);
+
 /** What came of each command: the type of its event, `nothing`, or the code of the rejection. */
 const told = (...commands: readonly Command[]): readonly string[] => {
   let state = review.initialState;
@@ -199,6 +207,25 @@ describe('a review', () => {
     ]);
     expect(told(decide('a', 0), refuse('a', 1))).to.deep.equal(['ReviewDecided', 'review_decided']);
     expect(told(refuse('a', UNDECIDED_KEPT_MS))).to.deep.equal(['review_expired']);
+  });
+
+  it('remembers who did what, however often it is opened again, up to fifty times', () => {
+    const moves = [lease('a', 0), decide('a', 1), reopen('b', 2), refuse('b', 3, { generation: 2 })];
+    const { history } = stateOf(moves);
+    expect(history.map(({ type }) => type)).to.deep.equal([
+      'ReviewDecided',
+      'ReviewReopened',
+      'ReviewRejected',
+    ]);
+    expect(
+      history.map(({ data }) => Object.entries(data).find(([name]) => name.endsWith('_by'))?.[1]),
+    ).to.deep.equal(['a', 'b', 'b']);
+    const often = Array.from({ length: 40 }, (_, at) => [
+      refuse('a', at, { generation: at + 1 }),
+      reopen('a', at),
+    ]).flat();
+    const { history: last, generation } = stateOf(often);
+    expect([last.length, generation, last.at(-1)?.data.generation]).to.deep.equal([50, 41, 41]);
   });
 
   it('never has two holders, nor two decisions of one generation, whatever is asked', () => {

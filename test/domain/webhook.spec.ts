@@ -50,6 +50,7 @@ const last = (...commands: readonly WebhookCommand[]) => {
 };
 
 describe('a webhook', () => {
+  const test: WebhookCommand = { type: 'TestWebhook', data: { delivery_id: 'msg_1' }, meta };
   const remove: WebhookCommand = { type: 'RemoveWebhook', meta };
   const told = { url: settings.url, told_since: NOW };
   const disable: WebhookCommand = {
@@ -75,6 +76,9 @@ describe('a webhook', () => {
       disabled_reason: null,
       enabled: true,
     });
+    expect(last(create, test, test).told).to.deep.equal(['WebhookTested']);
+    expect(last(create, change(false), test).told).to.equal('webhook_disabled');
+    expect(last(create, remove, test).told).to.equal('webhook_not_found');
     expect(last(create, remove).told).to.deep.equal(['WebhookRemoved']);
     expect(last(create, remove, remove).told).to.deep.equal([]);
   });

@@ -116,6 +116,24 @@ export const attackByAnswer = (what: string, key: string): Attack => ({
     }),
 });
 
+/** Files that are sent as tables: more rows, columns and characters than one may have, and the largest one. */
+export const HOSTILE_TABLES: Readonly<Record<string, () => string>> = {
+  'a million rows': () => `name,number\n${'Acme GmbH,1001\n'.repeat(1_000_000)}`,
+  'a cell of ten megabytes': () => `name\n"${'x'.repeat(10_000_000)}"\n`,
+  'a quote that never ends': () => `name\n"${'x,y\n'.repeat(1_000_000)}`,
+  'ten thousand columns': () => `${Array.from({ length: 10_000 }, (_, at) => `c${String(at)}`).join(',')}\n`,
+  'as much as one may have': () => {
+    const row = (at: number) => `Vendor ${String(at)} ${'y'.repeat(150)},${String(at)}`;
+    return `name,number\n${Array.from({ length: 100_000 }, (_, at) => row(at)).join('\n')}\n`;
+  },
+};
+
+/** A file of master data, whatever is in it. */
+export const attackByTable = (what: string, text: string): Attack => ({
+  what,
+  send: (target) => form(target, '/v1/tables', { text, name: 'table.csv' }),
+});
+
 /** Each way a schema may enter the service. */
 export const SCHEMA_ROUTES: Readonly<Record<string, BySchema>> = {
   'extract, by the embedded engine': (target, schema) =>
@@ -167,6 +185,7 @@ export const TEXT_ROUTES: Readonly<Record<string, ByText>> = {
     form(target, '/v1/extract', { fields: { schema: JSON.stringify(PLAIN), mode: 'fast' }, text }),
   'to-markdown of markdown, later': (target, text) =>
     later(target, '/v1/to-markdown', { fields: { conversion_mode: 'fast' }, text, name: 'a.md' }),
+  'split of markdown': (target, text) => form(target, '/v1/split', { fields: {}, text, name: 'a.md' }),
   'to-markdown of markdown': (target, text) =>
     form(target, '/v1/to-markdown', { fields: { conversion_mode: 'fast' }, text, name: 'a.md' }),
   'uploads, then ocr/to-markdown of HTML': async (target, text) => {

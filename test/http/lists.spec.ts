@@ -216,6 +216,7 @@ describe('lists', () => {
         'listUsage',
         'listTenantLedger',
         'listOperations',
+        'listRuns',
         'listDocuments',
         'listBatches',
         'listReviews',

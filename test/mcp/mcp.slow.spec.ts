@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from 'chai';
+import { ratedOperation } from '../../domain/account/messages.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { client as httpClient } from '../http/support/client.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
@@ -63,8 +64,11 @@ describe('quire mcp', () => {
     const extracted = await call('extract', { ...document, schema: proposed.data });
     expect(extracted.data).to.have.nested.property('result.invoice_number', 'Q-1001');
     expect(extracted.data).to.have.nested.property('citations[0].page', 1);
-    const quote = await call('quote', { operation: 'extract', pages: 60, tenant_id: 'acme' });
-    expect(quote.data).to.include({ tenant_id: 'acme', pages: 60 });
+    for (const operation of ratedOperation.options) {
+      const quote = await call('quote', { operation, pages: 60, tenant_id: 'acme' });
+      expect(quote.failed, quote.text).to.equal(false);
+      expect(quote.data).to.include({ tenant_id: 'acme', operation, pages: 60 });
+    }
     expect((await call('balance', { tenant_id: 'acme' })).data).to.have.property('balance_credits', 0);
     const other = await call('balance', { tenant_id: 'globex' });
     expect(other.failed).to.equal(true);

@@ -3,6 +3,7 @@ import { DEFAULT_JOURNAL } from '../../domain/journal.ts';
 import { systemTimers } from '../../adapters/local/local.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { readModelOperations } from '../../src/operator/operations.ts';
+import { type Projector, table } from '../../projections/engine/table.ts';
 import { projectionsStatus } from '../../src/operator/log.ts';
 import { burningOn, counter, type Burning } from '../projections/burning.ts';
 import { emptySql } from '../support/emptySql.ts';
@@ -28,13 +29,13 @@ describe('the status of the read models', () => {
     const position = burn(3);
     expect(await newer.waitFor(position, { timeoutMs: 60_000 })).to.equal(true);
     const known = { projectors: [counter('ledger'), counter('same')] };
-    const seen = await projectionsStatus({ sql, feed }, known);
+    const seen = await projectionsStatus({ sql, feed, nowMs: Date.now }, known);
     expect(seen.map(({ name, version, reason }) => [name, version, reason])).to.deep.equal([
       ['ledger', 2, 'a newer release serves it; this one knows v1'],
       ['same', 1, null],
       ['fresh', 1, 'a newer release serves it; this one does not know it'],
     ]);
-    const dropped = await projectionsStatus({ sql, feed }, { ...known, dropped: ['fresh'] });
+    const dropped = await projectionsStatus({ sql, feed, nowMs: Date.now }, { ...known, dropped: ['fresh'] });
     expect(dropped.map(({ name }) => name)).to.deep.equal(['ledger', 'same']);
   });
 
@@ -77,5 +78,46 @@ describe('the status of the read models', () => {
     back.start();
     expect(await back.waitFor(burn(1), { timeoutMs: 60_000 })).to.equal(true);
     expect(await sql.query('select count(*) as n from read.fresh')).to.deep.equal([{ n: 6n }]);
+  });
+
+  it('is changed by an operator: paused, resumed, and rebuilt for one tenant', async () => {
+    const { log: feed, burn } = burning;
+    const byTenant: Projector = {
+      ...counter('own'),
+      tables: [
+        table({ name: 'own', key: ['id'], columns: { id: 'text', made_by: 'int4' }, rowsOf: 'id like $1' }),
+      ],
+    };
+    const projectors = [counter('same'), byTenant];
+    const runner = runnerOn(sql, feed, { projectors });
+    runner.start();
+    expect(await runner.waitFor(burn(3), { timeoutMs: 60_000 })).to.equal(true);
+    const parts = { sql, feed, projectors, timers: systemTimers, journal: DEFAULT_JOURNAL };
+    const operations = readModelOperations(parts);
+    const ask = async (name: string, input: unknown): Promise<readonly unknown[]> => {
+      const sent: unknown[] = [];
+      const send = (item: unknown) => Promise.resolve(void sent.push(item));
+      await operations[`projections.${name}`]!(input, { send, signal: new AbortController().signal });
+      return sent;
+    };
+    const refused = (name: string, input: unknown): Promise<string> =>
+      ask(name, input).then(
+        () => '',
+        (error: unknown) => String(error),
+      );
+    expect(await ask('pause', { name: 'same' })).to.deep.equal([{ changed: true }]);
+    const [first] = await projectionsStatus({ sql, feed, nowMs: Date.now }, { projectors });
+    expect(first).to.include({ name: 'same', state: 'paused', is_paused: true });
+    expect(await ask('resume', { name: 'same' })).to.deep.equal([{ changed: true }]);
+    expect(await refused('pause', { name: 'nope' })).to.contain('There is no read model named nope');
+    expect(await ask('retry', { names: [] })).to.deep.equal([]);
+    const rebuild = { fresh: false, keep: false, tenant: '%' };
+    expect(await refused('rebuild', { ...rebuild, names: ['same'] })).to.contain(
+      'rebuild it without --tenant',
+    );
+    const [refolded] = (await ask('rebuild', { ...rebuild, names: [] })).filter(
+      (item) => typeof item === 'object' && item !== null && 'refolded' in item,
+    );
+    expect(refolded).to.have.property('refolded').that.includes({ name: 'own', tenant_id: '%' });
   });
 });

@@ -7,7 +7,7 @@ import { ProblemError } from '../../sdk/src/index.ts';
 import { addCredits } from '../../src/api/money/credits.ts';
 import { getCreditPrices } from '../../src/api/money/prices.ts';
 import { getPayment } from '../../src/api/money/reversals.ts';
-import { getTopUp } from '../../src/api/money/topUp.ts';
+import { getTopUp, tellTopUp } from '../../src/api/money/topUp.ts';
 import { topUpCommands } from '../../src/commands/apiKeys.ts';
 import { claimantOf } from '../../src/commands/money/paymentClaims.ts';
 import { paymentNamed, payments } from '../../src/commands/money/payments.ts';
@@ -88,6 +88,8 @@ const serviceOn = (shared: ReturnType<typeof sharedStores>, clock: Clock, call: 
   const request = (members: object) => ({ doneOr, meta: by(SELLER, 'payments'), ...members }) as never;
   return {
     getTopUp: (params: object) => getTopUp.handle(request({ params }), deps as never),
+    tellTopUp: (params: object, body: unknown) =>
+      tellTopUp.handle(request({ params, body: tellTopUp.body?.parse(body) }), deps as never),
     getCreditPrices: () => getCreditPrices.handle(request({}), deps as never),
     getPayment: (params: object) => getPayment.handle(request({ params }), deps as never),
     addCredits: (body: unknown) =>
@@ -353,6 +355,7 @@ const sidesFor = (on: Stage, owner: Owner, run: Run): Sides => {
       getPayment: ({ path }) => ask('getPayment', (service) => service.getPayment(path)),
       addCredits: ({ body }) => ask('addCredits', (service) => service.addCredits(body)),
 
+      tellTopUp: ({ path, body }) => ask('tellTopUp', (service) => service.tellTopUp(path, body)),
       recordDispute: none,
       refundCredits: none,
       reverseRefund: none,

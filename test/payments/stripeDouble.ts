@@ -57,6 +57,7 @@ interface Intent {
   readonly customer: string | null;
   status: 'processing' | 'succeeded' | 'requires_payment_method';
   latest_charge: Charge | null;
+  last_payment_error: { readonly code: string; readonly decline_code: string } | null;
 }
 
 interface Refund {
@@ -238,6 +239,7 @@ export class StripeDouble {
       amount_received: 0,
       status: 'processing',
       latest_charge: null,
+      last_payment_error: null,
     };
     this.intents.set(intent.id, intent);
     return intent;
@@ -404,7 +406,9 @@ export class StripeDouble {
     const intent = this.#intent({ amount, currency, metadata, customer });
     if (this.declines) {
       intent.status = 'requires_payment_method';
-      throw new Refusal(402, 'card_declined', 'Your card was declined.');
+      intent.last_payment_error = { code: 'card_declined', decline_code: 'insufficient_funds' };
+      const refusal = new Refusal(402, 'card_declined', 'Your card was declined.');
+      throw Object.assign(refusal, { payment_intent: intent });
     }
     if (!this.isSlow) this.#charged(intent, { feeKnown: true });
     return intent;
@@ -496,11 +500,13 @@ export class StripeDouble {
       return { status: 200, body: this.#answerOf(req) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const { status, code, message, param } = error;
+      const { status, code, message, param, payment_intent } = error;
       const type = status === 402 ? 'card_error' : 'invalid_request_error';
       return {
         status,
-        body: { error: { type: code === 'idempotency_error' ? code : type, code, message, param } },
+        body: {
+          error: { type: code === 'idempotency_error' ? code : type, code, message, param, payment_intent },
+        },
       };
     }
   }

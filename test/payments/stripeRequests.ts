@@ -52,6 +52,8 @@ export class Refusal extends Error {
   readonly code: string;
   /** The parameter that is refused, where Stripe names it. */
   param?: string;
+  /** What was declined. */
+  payment_intent?: object;
   constructor(status: number, code: string, message: string) {
     super(message);
     this.status = status;

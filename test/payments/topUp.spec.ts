@@ -66,6 +66,8 @@ describe('top-ups', () => {
     [...world.stripe.intents.values()].filter(
       ({ metadata, status }) => metadata['quire_top_up'] === tenant && status === 'succeeded',
     );
+  const lastAttempt = async (): Promise<unknown> =>
+    (await world.api.call('get', `/v1/billing/top-up/${tenant}`)).body['last_attempt'];
   const charges = () => allCharges().filter(({ customer }) => customer === `cus_${tenant}`);
 
   it('buy what the payer agreed to, by the price list, once the balance is low', async () => {
@@ -76,6 +78,11 @@ describe('top-ups', () => {
     expect(others).to.deep.equal([]);
     expect(sale).to.include({ credits: 5_000, gross_amount_minor: 5_000, provider_fee_minor: 175 });
     expect(sale).to.include({ provider_txn_id: charges()[0]?.id });
+    expect(await lastAttempt()).to.deep.include({
+      outcome: 'charged',
+      provider_txn_id: charges()[0]?.id,
+      next_attempt_at: null,
+    });
     expect(new Set(await world.deliverAll())).to.deep.equal(new Set([200]));
     expect(await world.balance(tenant)).to.equal(5_000);
   });
@@ -208,8 +215,14 @@ describe('top-ups', () => {
     expect(await told()).to.equal('200 charged');
     await adjusted(-4_600);
     expect(await told()).to.equal('200 limit');
-    await agreed();
+    const limited = await lastAttempt();
+    expect(limited).to.deep.include({ outcome: 'limit', provider_txn_id: null });
     expect(await told()).to.equal('200 limit');
+    expect(await lastAttempt()).to.deep.equal(limited);
+    await agreed();
+    expect(await lastAttempt(), 'of another consent').to.equal(null);
+    expect(await told()).to.equal('200 limit');
+    expect(await lastAttempt()).to.deep.include({ outcome: 'limit', provider_txn_id: null });
     expect(allCharges()).to.have.length(2);
   });
 
@@ -218,6 +231,7 @@ describe('top-ups', () => {
     world.stripe.unknown.add(mistaken);
     await agreed({ payer: mistaken });
     expect(await told()).to.equal('422 needs_a_person');
+    expect(await lastAttempt()).to.deep.include({ outcome: 'needs_a_person', reason: 'resource_missing' });
     await agreed();
     expect(await told()).to.equal('200 charged');
     expect(charges()).to.have.length(1);
@@ -252,6 +266,7 @@ describe('top-ups', () => {
     world.stripe.arriveIntent(slow?.id ?? '');
     // Stripe's own message of it is lost.
     expect(await told()).to.equal('200 charged');
+    expect(await lastAttempt()).to.deep.include({ outcome: 'charged', provider_txn_id: slow?.id });
     expect(await world.balance(tenant)).to.equal(5_000);
     expect(await told()).to.equal('200 not_due');
   });
@@ -273,6 +288,8 @@ describe('top-ups', () => {
     await agreed({ currency: 'KWD' });
     expect(await told()).to.equal('422 needs_a_person');
     expect(world.logged.at(-1)?.text).to.include('Stripe charges KWD in steps of 10 minor units');
+    const trouble = { outcome: 'needs_a_person', reason: 'price_not_chargeable', next_attempt_at: null };
+    expect(await lastAttempt()).to.deep.include(trouble);
     expect(charges()).to.deep.equal([]);
     await agreed({ currency: 'KWD', credits: 6_000 });
     expect(await told()).to.equal('200 charged');

@@ -32,6 +32,8 @@ const readUpTo = (log: MemoryLog, position?: bigint): Generation => {
     state: 'live',
     serves: true,
     reason: null,
+    parks: 0n,
+    isPaused: false,
     position: at,
     logId: LOG_ID,
     witness: last === undefined ? null : witnessOf(last),

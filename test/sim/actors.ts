@@ -114,8 +114,8 @@ const howOf = ({ told }: Outside, actor: Extract<Wanting, { kind: 'later' | 'now
 };
 
 const measuredOf = (actor: Extract<Wanting, { kind: 'batch' }>) => {
-  const { measured = false, mode = 'standard' } = actor;
-  return { measured, mode };
+  const { measured = false, waits = false, mode = 'standard' } = actor;
+  return { measured, waits, mode };
 };
 
 const learningOf = ({ told }: Outside, actor: Extract<Wanting, { kind: 'job' }>) => {
@@ -271,7 +271,7 @@ const documentOrder = (actor: Extract<Wanting, { kind: 'later' | 'now' | 'batch'
     // Who asks a model for what is doubtful alone has the rest from the service.
     return { kind: 'document', mode, ownKey: actor.ownKey === true && !doubtful, files: [actor.file], tags };
   const files = actor.documents.map((one) => (one.tag === 'one' ? { ...one, pages: 1 } : one));
-  return { kind: 'document', mode, ownKey: false, files, tags };
+  return { kind: 'document', mode, ownKey: false, waits: actor.waits === true, files, tags };
 };
 
 /** What a sale says. */

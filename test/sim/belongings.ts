@@ -6,6 +6,7 @@ import { forgetInEvaluations } from '../../src/commands/evaluationObjects.ts';
 import { publishSet, removeSet } from '../../src/commands/evaluations.ts';
 import { deployments } from '../../src/commands/deployments.ts';
 import type { EraseTenantDeps } from '../../src/commands/eraseTenant.ts';
+import { removeTable } from '../../src/commands/masterTables.ts';
 import { savedConfigs } from '../../src/commands/savedConfigs.ts';
 import { webhookCommands } from '../../src/commands/webhooks.ts';
 import type { WorkProblem } from '../../src/commands/workProblem.ts';
@@ -136,7 +137,18 @@ const isBefore =
     one.tenant_id === upTo.tenant_id && one.position <= upTo.position;
 
 /** In the order in which they go. */
-const RANKS = ['key', 'webhook', 'batch', 'operation', 'job', 'config', 'deployment', 'set', 'document'];
+const RANKS = [
+  'key',
+  'webhook',
+  'batch',
+  'operation',
+  'job',
+  'config',
+  'deployment',
+  'set',
+  'table',
+  'document',
+];
 
 /** What read models say of tenants' things, once they have some events. */
 export const belongingAnswers = (events: readonly ProjectedEvent[]) => {
@@ -323,7 +335,7 @@ export const owningRemovals = (
       readonly cancelJob: (tenant: string, id: string) => Promise<Answer>;
     };
   },
-): Pick<EraseTenantDeps['remove'], 'key' | 'webhook' | 'job' | 'set' | 'config' | 'deployment'> => {
+): Pick<EraseTenantDeps['remove'], 'key' | 'webhook' | 'job' | 'set' | 'table' | 'config' | 'deployment'> => {
   const isOk = ({ kind }: Answer): boolean => kind === 'ok';
   const [hooks, serving, own] = [
     webhookCommands(deps.webhooks),
@@ -336,6 +348,7 @@ export const owningRemovals = (
       (await hooks.remove({ tenant_id, webhook_id }, meta)).kind === 'done',
     job: async (tenant, id) => isOk(await deps.requests.cancelJob(tenant, id)),
     set: async (tenant, id) => isOk(await own.removeSet(tenant, id)),
+    table: async (tenant, id, meta) => (await removeTable(deps)(id, tenant, meta)) === undefined,
     config: async (tenant, id) => isOk(await own.removeConfig(tenant, id)),
     deployment: (tenant_id, scope, meta) => {
       const [project_id = '', task_id = '', environment = ''] = JSON.parse(scope) as readonly string[];

@@ -1,4 +1,4 @@
-import type { Billing, Mode, PlanName } from './terms.ts';
+import type { Mode, PlanName } from './terms.ts';
 
 /**
  * What each party owes, kept a second time: from what was asked for, what it was asked of, and what was published.
@@ -23,6 +23,8 @@ export type Order =
       readonly mode: Mode;
       /** Models are asked with the caller's own key, for all that the schema asks for. */
       readonly ownKey: boolean;
+      /** It may wait: it has the rate of what may, if there is one. */
+      readonly waits?: boolean;
       /** Of a batch: all that it may be. */
       readonly files: readonly { readonly tag: string; readonly pages: number }[];
       readonly tags: Names | undefined;
@@ -83,6 +85,8 @@ interface Version {
   };
 }
 
+type Document = Extract<Order, { kind: 'document' }>;
+
 interface Hold {
   readonly operation: string;
   readonly order: Exclude<Order, { kind: 'sale' | 'adjustment' | 'transfer' }>;
@@ -136,6 +140,7 @@ interface RateText {
   readonly operation: string;
   readonly extraction_mode: string;
   readonly billing_type: string;
+  readonly completion_window?: string;
   readonly credits_per_page: number;
 }
 interface TermsText {
@@ -149,12 +154,15 @@ interface TermsText {
 
 const namesText = (names: unknown): string => JSON.stringify(Object.entries((names ?? {}) as Names).sort());
 
-const rateName = (mode: string, billing: string): string => `${mode} ${billing}`;
+const rateName = (mode: string, billing: string, window = ''): string => `${mode} ${billing} ${window}`;
 
 const ratesIn = (rates: readonly RateText[]) =>
   rates
     .filter(({ operation }) => operation === 'extract')
-    .map((one) => [rateName(one.extraction_mode, one.billing_type), one.credits_per_page] as const);
+    .map((one) => {
+      const name = rateName(one.extraction_mode, one.billing_type, one.completion_window);
+      return [name, one.credits_per_page] as const;
+    });
 
 interface Asked {
   readonly version: number;
@@ -251,8 +259,11 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     (training.base[order.tier] ?? Number.NaN) +
     order.examples * training.example +
     (order.ownKey ? 0 : CALLS[order.tier] * training.call);
-  const pagePrice = ({ rates }: Version, mode: Mode, billing: Billing): number =>
-    rates.get(rateName(mode, billing)) ?? Number.NaN;
+  const pagePrice = ({ rates }: Version, { mode, ownKey, waits }: Document): number => {
+    const billing = ownKey ? 'byok' : 'full_service';
+    const own = waits === true ? rates.get(rateName(mode, billing, '24h')) : undefined;
+    return own ?? rates.get(rateName(mode, billing)) ?? Number.NaN;
+  };
 
   /** Work that is held again keeps the prices that it was taken at; free pages are those that are left by now. */
   const heldAnew = (what: string, data: Entry['data'], { account, before }: Retaking): Hold => {
@@ -274,7 +285,7 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     if (!order.files.some((one) => one.pages === pages))
       say('book', `${what} is for ${String(pages)} pages, and nobody sent a file of so many`);
     const free = Math.min(pages, Math.max(0, terms.freePages - account.freeUsed - account.freeHeld));
-    const price = pagePrice(terms, order.mode, order.ownKey ? 'byok' : 'full_service');
+    const price = pagePrice(terms, order);
     return { operation, order, pages, free, price, credits: (pages - free) * price, version };
   };
   interface Retaking {

@@ -1,3 +1,4 @@
+import type { Timers } from '../../projections/engine/ports.ts';
 import { chance, fraction } from './chance.ts';
 
 const HOUR = 3_600_000;
@@ -33,4 +34,23 @@ export const clockOf = (seed: number, name: string): WallClock => ({
   offsetMs: fraction(seed, 'skew') < 0.3 ? (chance(seed, name) % 600_000) - 300_000 : 0,
   ...(fraction(seed, 'drift') < 0.3 && { driftPpm: (chance(seed, 'ppm', name) % 400) - 200 }),
   ...(fraction(seed, 'steps') < 0.2 && { steps: [stepOf(seed, name)] }),
+});
+
+/** Time for loops that wait, as the simulated clock has it. */
+export const timersOf = (sched: Pick<Timers, 'nowMs'>): Timers => ({
+  nowMs: sched.nowMs,
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal?.addEventListener('abort', end, { once: true });
+    }),
 });

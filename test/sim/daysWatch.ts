@@ -18,6 +18,26 @@ interface Watched {
   readonly known: () => ReturnType<typeof started>;
 }
 
+/** Every message arrives, and those of one subject in their order; the same one may come again, by its ID. */
+export const messages = (
+  { told }: Pick<WatchDeps, 'told'>,
+  { webhooks }: Lists,
+  say: Watched['say'],
+): void => {
+  const rows = new Map(webhooks.deliveries().map((row) => [row.delivery_id, row]));
+  const arrived = new Set(told.delivered.map(({ id }) => id));
+  for (const { delivery_id, delivered } of rows.values())
+    if (delivered && !arrived.has(delivery_id))
+      say('message-lost', `${delivery_id} counts as delivered, and did not arrive`);
+  const last = new Map<string, bigint>();
+  for (const row of [...arrived].flatMap((id) => rows.get(id) ?? [])) {
+    const lane = `${row.webhook_id} ${row.subject}`;
+    if (row.position < (last.get(lane) ?? 0n))
+      say('message-order', `${row.delivery_id} arrived after a later message of ${lane}`);
+    last.set(lane, row.position);
+  }
+};
+
 /**
  * What is over is gone and counts no more, and nothing else is: results and deliveries of worlds that say for how long
  * they are kept.

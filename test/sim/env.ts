@@ -43,6 +43,8 @@ export interface ProcessEnv {
   readonly entered: (keyId: string, askedAt: number) => void;
   /** The row of the registry that says where the read models stand. */
   readonly registryRow: () => Promise<SqlRow>;
+  /** Told that this process begins to read pages of a long file. */
+  readonly reads: (file: FileFacts, pages: string) => void;
   readonly caughtUp: (position: bigint) => Promise<boolean>;
   readonly lock: (name: string) => Promise<SqlLock | undefined>;
   /** What lies on the local disk at a path. */

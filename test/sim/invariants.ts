@@ -11,9 +11,10 @@ import { accountsWatch } from './accountsWatch.ts';
 import type { Standing } from './book.ts';
 import { byType, tenantIn } from './readModel.ts';
 import { reviewIdOf } from '../../domain/review.ts';
+import { rangesWatch } from './long/rangesWatch.ts';
 import { reviewWatch } from './reviewWatch.ts';
 import { EPOCH_MS } from './scheduler.ts';
-import { daysWatch } from './daysWatch.ts';
+import { daysWatch, messages } from './daysWatch.ts';
 import { visitsWatch } from './visitsWatch.ts';
 import type { Told, WatchDeps } from './told.ts';
 import { actorOf, fullKeyOf, printOf, saidBySale } from './actors.ts';
@@ -160,6 +161,7 @@ export const watchOver = (deps: WatchDeps) => {
         'wrong-file',
         `${work.id} was accepted with ${String(work.accepted.pages)} pages and done with ${String(pages)}`,
       );
+    spread.delivered(work, result);
     const actor = requesterOf(work);
     if (actor?.kind === 'later' && actor.file.tag !== tag)
       say('wrong-file', `${work.id} was asked for the file ${actor.file.tag} and done with the file ${tag}`);
@@ -311,7 +313,16 @@ export const watchOver = (deps: WatchDeps) => {
   const people = reviewWatch(deps, { say, isErased, known: () => known });
   const days = daysWatch(deps, { say, read, known: () => known });
   const visits = visitsWatch(deps, { say });
+  const spread = rangesWatch(deps, {
+    say,
+    known: () => known,
+    tagOf: (work) => {
+      const actor = requesterOf(work);
+      return actor?.kind === 'later' ? actor.file.tag : undefined;
+    },
+  });
   const handle = byType({
+    PageRangesTaken: ({ data }) => spread.taken(data),
     CreditsHeld: ({ data }) => void known.holds.set(data.hold_id, data),
     HoldReleased: ({ data }) => released(data),
     CreditsBurned: (event) => burned(event),
@@ -473,22 +484,6 @@ export const watchOver = (deps: WatchDeps) => {
     }
   };
 
-  /** Every message arrives, and those of one subject in their order; the same one may come again, by its ID. */
-  const messages = ({ webhooks }: Lists): void => {
-    const rows = new Map(webhooks.deliveries().map((row) => [row.delivery_id, row]));
-    const arrived = new Set(told.delivered.map(({ id }) => id));
-    for (const { delivery_id, delivered } of rows.values())
-      if (delivered && !arrived.has(delivery_id))
-        say('message-lost', `${delivery_id} counts as delivered, and did not arrive`);
-    const last = new Map<string, bigint>();
-    for (const row of [...arrived].flatMap((id) => rows.get(id) ?? [])) {
-      const lane = `${row.webhook_id} ${row.subject}`;
-      if (row.position < (last.get(lane) ?? 0n))
-        say('message-order', `${row.delivery_id} arrived after a later message of ${lane}`);
-      last.set(lane, row.position);
-    }
-  };
-
   /** Of a document that was erased nothing is left but its bill. */
   const nothingErased = async (): Promise<void> => {
     for await (const { key, modified_at } of raw.list('vault/'))
@@ -510,6 +505,7 @@ export const watchOver = (deps: WatchDeps) => {
       if (!key.startsWith('results/')) return;
       for (const work of known.works.values()) void compared(work);
     },
+    reads: spread.reads,
     removed: visits.removed,
     entered: visits.entered,
     bytesOf: visits.bytesOf,
@@ -546,7 +542,7 @@ export const watchOver = (deps: WatchDeps) => {
       for (const actor of told.keptNo)
         say('failure-kept', `the ${actor.kind} failed, and its failure was kept for its repeat`);
       await accounts.look();
-      messages(lists);
+      messages(deps, lists, say);
       await people.look(lists);
       await nothingErased();
       await days.look(lists);

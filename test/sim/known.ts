@@ -29,6 +29,16 @@ export interface Work {
   billedAt: number;
 }
 
+/** A document that is read in ranges, as the last event tells it. */
+export interface SeenRanges {
+  readonly done: ReadonlySet<number>;
+  /** By the lease: what its reader has, and until when it is good by the one monotonic clock, ms. */
+  readonly readers: ReadonlyMap<
+    string,
+    { readonly ranges: readonly number[]; readonly turns: number; readonly until: number }
+  >;
+}
+
 /** A batch, as its events tell it. */
 export interface Batch {
   readonly accepted: BatchEventOf<'BatchAccepted'>['data'];
@@ -50,6 +60,8 @@ export const started = () => ({
   works: new Map<string, Work>(),
   byWork: new Map<string, Work>(),
   holds: new Map<string, Held>(),
+  /** By the operation. */
+  ranges: new Map<string, SeenRanges>(),
   usage: new Map<string, string[]>(),
   batches: new Map<string, Batch>(),
   batchOf: new Map<string, Batch>(),

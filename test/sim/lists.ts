@@ -160,13 +160,15 @@ const batchLists = (rows: Rows) => ({
       .slice(0, limit),
   left: (before: string, limit: number, except: readonly string[]) =>
     openBatches(rows)
-      .filter(({ batch_id }) => !except.includes(batch_id))
-      .flatMap(({ batch_id, tenant_id, documents }) =>
-        documents.map((one) => ({ ...one, batch_id, tenant_id })),
+      .flatMap(({ batch_id, tenant_id, cancelled_at, documents }) =>
+        documents.map((one) => ({ ...one, batch_id, tenant_id, cancelled_at })),
       )
-      .filter(({ begun_at, problem_code, operation_id }) => {
-        const isLeft = begun_at !== null && begun_at < before && problem_code === null;
-        return isLeft && !rows.operations.has(operation_id);
+      .filter(({ batch_id, index, cancelled_at, begun_at, problem_code, operation_id }) => {
+        if (begun_at === null || problem_code !== null || rows.operations.has(operation_id)) return false;
+        if (cancelled_at !== null) return true;
+        return (
+          begun_at < before && ![batch_id, `${batch_id}/${String(index)}`].some((one) => except.includes(one))
+        );
       })
       .sort(
         by(
@@ -175,7 +177,7 @@ const batchLists = (rows: Rows) => ({
           ({ index }) => index,
         ),
       )
-      .map(({ batch_id, tenant_id, index }) => ({ batch_id, tenant_id, index }))
+      .map(({ batch_id, tenant_id, cancelled_at, index }) => ({ batch_id, tenant_id, cancelled_at, index }))
       .slice(0, limit),
   toCancel: (limit: number) =>
     openBatches(rows)
@@ -294,18 +296,20 @@ const webhookLists = (rows: Rows) => {
   };
 };
 
-type Abandoned = Awaited<ReturnType<ReturnType<typeof abandonedWorkBefore>>>[number];
+type ListAbandoned = ReturnType<typeof abandonedWorkBefore>;
+type AbandonedBefore = Parameters<ListAbandoned>[0];
+type Abandoned = Awaited<ReturnType<ListAbandoned>>[number];
 
 const isQueued = (rows: Rows, workId: string): boolean =>
   rows.jobs.has(workId) || [...rows.operations.values()].some(({ work_id }) => work_id === workId);
 
 const accountLists = (rows: Rows) => ({
-  abandonedBefore: (before: string, limit: number) => {
+  abandonedBefore: ({ held: heldBefore, unheld }: AbandonedBefore, limit: number) => {
     const held = new Set([...rows.holds.values()].map(({ operation_id }) => operation_id));
     return [...rows.running.values()]
       .filter(({ id, hold_id, requested_at }) => {
         const isOpen = held.has(id) || rows.unrecorded.has(id) || isQueued(rows, id);
-        return hold_id !== null && requested_at < before && !isOpen;
+        return requested_at < (hold_id === null ? unheld : heldBefore) && !isOpen;
       })
       .sort(
         by(
@@ -313,11 +317,12 @@ const accountLists = (rows: Rows) => ({
           ({ id }) => id,
         ),
       )
-      .map(({ id: operation_id, tenant_id, pages }): Abandoned => ({
+      .map(({ id: operation_id, tenant_id, pages, hold_id }): Abandoned => ({
         operation_id,
         operation: 'extract',
         tenant_id,
         pages,
+        hold_id,
       }))
       .slice(0, limit);
   },
@@ -443,12 +448,20 @@ const documentLists = (rows: Rows) => ({
 
 /** All questions, of rows as they are. */
 export const listsOf = (rows: Rows) => ({
-  operations: queueLists(rows.operations, {
-    holds: rows.holds,
-    isHold: ({ operation, expires_at, hold_id }) =>
-      operation !== 'training' && (expires_at === NO_END || hold_id.startsWith('hold_op_')),
-    keyOf: (workId) => `op_${workId.slice(4)}`,
-  }),
+  operations: {
+    ...queueLists(rows.operations, {
+      holds: rows.holds,
+      isHold: ({ operation, expires_at, hold_id }) =>
+        operation !== 'training' && (expires_at === NO_END || hold_id.startsWith('hold_op_')),
+      keyOf: (workId) => `op_${workId.slice(4)}`,
+    }),
+    longRunning: (pagesMax: number, limit: number) =>
+      unfinished(rows.operations)
+        .filter(({ status, pages }) => status === 'running' && pages > pagesMax)
+        .sort(by(({ position }) => position))
+        .slice(0, limit)
+        .map(nameOf),
+  },
   jobs: queueLists(rows.jobs, {
     holds: rows.holds,
     isHold: ({ operation }) => operation === 'training',

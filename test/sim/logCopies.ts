@@ -1,11 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EventFeed, LogUnavailable } from '../../domain/ports/log.ts';
 import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
+import { dumpReadModel } from '../../projections/engine/building.ts';
+import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
+import { ddlOf, type Projector } from '../../projections/engine/table.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
 import { ownEventsIn } from '../../src/audit/chains.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { type CopiedLog as Copied, copyLog, OtherLog } from '../../src/backup/copyLog.ts';
 import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/chain.ts';
 import { isLeftOut } from '../../domain/kernel/json.ts';
+import { emptySql } from '../support/emptySql.ts';
 import type { Outside } from './actors.ts';
 import { logOf, sharedStores, type Shared, type SimLog } from './ports.ts';
 import { readModel } from './readModel.ts';
@@ -185,4 +191,42 @@ export const flawsOf = async ({
     .map(({ check, message }) => ['copy-audit', `[${check}] ${message}`] as const);
   const isAlike = isDeepStrictEqual(rowsOf(placed(events)), rowsOf(placed(source)));
   return isAlike ? told : [...told, ['copy-rows', 'a rebuild of a copy has other rows']];
+};
+
+const FOLD = 'fold';
+
+type Dumps = Awaited<ReturnType<typeof dumpReadModel>>;
+
+export const shownBy = (dumps: Dumps): string =>
+  dumps.map(({ rows, digest }) => `${String(rows)} ${digest}`).join();
+
+/** What the views of a read model show that is made of these events at once. */
+export const foldOf = async (
+  sql: Sql,
+  projector: Projector,
+  log: readonly RecordedEvent[],
+): Promise<string> => {
+  const events = log
+    .filter(({ type }) => (projector.eventTypes as readonly string[]).includes(type))
+    .map((event): ProjectedEvent => ({ ...event, ...decodeAny(event) }));
+  await sql.script(
+    `drop schema if exists ${FOLD} cascade; create schema ${FOLD}; ${ddlOf(projector.tables, FOLD)}`,
+  );
+  await sql.transaction((tx) => projector.apply(tx, { schema: FOLD, events }));
+  return shownBy(await dumpReadModel(sql, projector, FOLD));
+};
+
+/** The read models of which a rebuild of a copy, as far as its source went, has other rows than one of the source. */
+export const differingIn = async ({ source, target }: CopiedLog): Promise<readonly string[]> => {
+  const sql = await emptySql();
+  try {
+    const differing: string[] = [];
+    for (const projector of READ_MODELS) {
+      const rows = await foldOf(sql, projector, placed(source));
+      if ((await foldOf(sql, projector, placed(target.events))) !== rows) differing.push(projector.name);
+    }
+    return differing;
+  } finally {
+    await sql.close();
+  }
 };

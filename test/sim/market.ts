@@ -118,8 +118,9 @@ export const operatorOn = (store: SimLog, { now, uuid }: { now: () => string; uu
     switch (wanted.kind) {
       case 'rate': {
         const { mode: extraction_mode, billing: billing_type, credits: credits_per_page } = wanted;
+        const completion_window = wanted.waits === true ? '24h' : null;
         const rate = { operation: 'extract', extraction_mode, billing_type, credits_per_page } as const;
-        await setRate(reference, rate, meta());
+        await setRate(reference, { ...rate, completion_window }, meta());
         return;
       }
       case 'free pages':

@@ -1,6 +1,9 @@
 /* eslint-disable max-lines -- all that names today's wiring is in one place, so that another wiring changes one file */
 import type { DisputeStatus } from '../../domain/account/messages.ts';
 import { heavySlots, takenRoom } from '../../src/commands/slots.ts';
+import { lookedUp } from '../../src/rules/lookups.ts';
+import { lookupsHere } from '../../src/rules/lookupWork.ts';
+import { rulesHere } from '../../src/rules/rulesWork.ts';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
@@ -10,7 +13,7 @@ import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { Sql, SqlRow } from '../../projections/engine/ports.ts';
 import { retentionCommands } from '../../src/commands/apiKeys.ts';
 import { logWatch } from '../../projections/engine/divergence.ts';
-import { acceptBatch, batches, cancelBatch } from '../../src/commands/batches.ts';
+import { acceptBatch, acceptParts, batches, cancelBatch } from '../../src/commands/batches.ts';
 import {
   acceptOperation,
   operationMoney,
@@ -70,6 +73,7 @@ import type { Lists } from './lists.ts';
 import { type Answer, type Asked, type ProcessEnv, tagsWith } from './env.ts';
 import { belongingLists, forgettingIn, owningRemovals, owningRequests } from './belongings.ts';
 import { keyRequests } from './keys.ts';
+import { LONG_PAGES, PDF, rangesOn } from './long/readRanges.ts';
 import { RUSH } from './limits.ts';
 import { monthRequests } from './market.ts';
 import { uploadParts, uploadRequests } from './uploads.ts';
@@ -162,6 +166,7 @@ const modelsOn = ({ fileAt, work, clock, die }: ProcessEnv) =>
       score: none,
       joined: none,
       layoutText: none,
+      tableFile: none,
       rankPages: none,
       ground: ({ answer }) => {
         const value = JSON.parse(answer) as JsonObject;
@@ -199,7 +204,7 @@ const workOn = (env: ProcessEnv) => {
       const { pages } = fileAt(path);
       await work('inspect');
       if (pages > pagesMax) return { kind: 'too_many_pages', pages, pagesMax, detail: 'too many' };
-      return { kind: 'ok', mimeType: 'text/plain', pages, total: pages };
+      return { kind: 'ok', mimeType: pages > LONG_PAGES ? PDF : 'text/plain', pages, total: pages };
     },
     parse: none,
     read: none,
@@ -209,11 +214,7 @@ const workOn = (env: ProcessEnv) => {
   return {
     parser,
     engine: { name: 'local/default', extract: ({ path }) => extracted(path) } satisfies ExtractDeps['engine'],
-    ranged: {
-      read: none,
-      render: none,
-      extract: ({ path }) => extracted(path),
-    } satisfies ExtractDeps['ranged'],
+    ranged: rangesOn(env),
     modelWork: {
       // Nothing is ever doubtful, and every third key is never used.
       extract: async (request, asked, keeping) => {
@@ -257,6 +258,8 @@ const depsOf = (env: ProcessEnv) => {
     clock,
     ...recording,
     ...workOn(env),
+    rules: rulesHere,
+    lookUp: lookedUp({ worker: lookupsHere, objects: env.objects }),
     billingConfig: async (version) => {
       if (version === undefined) return activeConfig(reference);
       const config = (await reference.billingConfig()).versions[version - 1];
@@ -264,7 +267,7 @@ const depsOf = (env: ProcessEnv) => {
       return config;
     },
     slots: heavySlots(100),
-    pagesMax: 100,
+    pagesMax: LONG_PAGES,
     longPagesMax: 2_000,
     inspectDeadlineMs: 1_000,
     convertDeadlineMs: 1_000,
@@ -485,6 +488,7 @@ const reviewRequests = (env: ProcessEnv, deps: Deps) => {
     clock,
     wrote,
     worker: workHere,
+    acceptParts: acceptParts(deps),
     schemas: {
       validate: async (_, value) => {
         await env.work('validate');
@@ -718,6 +722,7 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
 export interface AskedBatch extends Asked {
   readonly documents: readonly string[];
   readonly measured: boolean;
+  readonly waits: boolean;
   readonly mode: Mode;
 }
 
@@ -766,7 +771,8 @@ const batchRequests = (env: ProcessEnv, deps: Deps) => {
         tags: tagsWith(print),
       });
       if (wanted.measured) return measure(request, wanted);
-      const answer = await accept({ ...request, document_ids: ids }, (work) =>
+      const completion_window = wanted.waits ? '24h' : undefined;
+      const answer = await accept({ ...request, completion_window, document_ids: ids }, (work) =>
         begin({ ...asked(1, { mode }), ...work }),
       );
       if (answer.kind === 'problem') return problem(answer);
@@ -883,7 +889,7 @@ interface RowName {
 
 /** The lists of a queue, as its worker asks for them. */
 const listsFor = <Name>(
-  ask: <T>(question: string, answer: (lists: Lists['operations']) => T) => Promise<T>,
+  ask: <T>(question: string, answer: (lists: Lists['jobs']) => T) => Promise<T>,
   named: (row: RowName) => Name,
   few: (limit: number) => number,
 ): QueueLists<Name> => ({
@@ -898,7 +904,18 @@ const listsFor = <Name>(
   orphans: (before, limit) => ask('orphans', (one) => one.orphans(before, few(limit)).map(named)),
 });
 
-const operationLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
+/** Brings a file to the machine of a process. */
+const bringing = (env: ProcessEnv) => async (stream: AsyncIterable<Uint8Array>) => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  const path = env.keepFile(Buffer.concat(chunks));
+  return { path, sha256: digestAt(env, path), discard: () => Promise.resolve() };
+};
+
+const operationLoops = (
+  env: ProcessEnv,
+  deps: Deps,
+): Readonly<Record<'operations' | 'ranges', readonly Loop[]>> => {
   const ask = <T>(question: string, answer: (lists: Lists['operations']) => T) =>
     env.ask(`operations ${question}`, (lists) => answer(lists.operations));
   const named = ({ id, tenant_id }: { readonly id: string; readonly tenant_id: string }) => ({
@@ -912,22 +929,22 @@ const operationLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
       artifacts: { find: () => Promise.resolve(undefined), load: none, isErased: none },
       extract: extractDocument(deps),
       convert: none,
+      sort: none,
     }),
-    bring: async (stream) => {
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of stream) chunks.push(chunk);
-      const path = env.keepFile(Buffer.concat(chunks));
-      return { path, sha256: digestAt(env, path), discard: () => Promise.resolve() };
-    },
+    bring: bringing(env),
     worker: env.name,
     tickMs: 20_000,
     lists: listsFor(ask, named, few),
+    longRunning: (limit) => ask('long running', (one) => one.longRunning(LONG_PAGES, few(limit)).map(named)),
     onError: env.onError,
   });
-  return [
-    { name: 'operations', everyMs: 1_000, overlaps: true, run: worker.drain },
-    { name: 'operations reap', everyMs: 30_000, overlaps: false, run: worker.reap },
-  ];
+  return {
+    operations: [
+      { name: 'operations', everyMs: 1_000, overlaps: true, run: worker.drain },
+      { name: 'operations reap', everyMs: 30_000, overlaps: false, run: worker.reap },
+    ],
+    ranges: [{ name: 'ranges', everyMs: 1_000, overlaps: false, run: worker.help }],
+  };
 };
 
 const jobLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
@@ -971,11 +988,13 @@ const batchLoops = (
     env.ask(`batches ${question}`, (lists) => answer(lists.batches));
   const worker = batchWorker({
     ...deps,
+    bring: bringing(env),
     operations: { accept, cancel, abandon, streams: deps.operations },
     begin: beginTask({
       artifacts: { find: () => Promise.resolve(undefined), load: none, isErased: none },
       extract: extractDocument(deps),
       convert: none,
+      sort: none,
     }),
     lists: {
       toBegin: (openMax, limit, except) => ask('to begin', (one) => one.toBegin(openMax, limit, except)),
@@ -1161,7 +1180,7 @@ export const simProcess = (env: ProcessEnv) => {
       ...monthRequests(env),
     },
     loops: {
-      operations: operationLoops(env, deps),
+      ...operationLoops(env, deps),
       batches: batchLoops(env, deps, { ...own, requests }),
       jobs: jobLoops(env, deps),
       sweepers: sweeperLoops(env, deps, { sweepErasures: swept }),

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { seededPlan } from './explore.ts';
-import { differingIn, projectingSeed, type ProjectingOutcome } from './projecting.ts';
+import { differingIn } from './logCopies.ts';
+import { projectingSeed, type ProjectingOutcome } from './projecting.ts';
 import { runWorld } from './run.ts';
 import { worldOf } from './worlds.ts';
 
@@ -36,6 +37,8 @@ describe('read models that processes keep up with a log', () => {
       'rebuilt by hand',
       'diverged',
       'failed',
+      'parked',
+      'tenant rebuilt',
     ]);
   });
 

@@ -3,21 +3,29 @@ import { type FeedItem, type FeedOptions, type KnownLog, LogUnavailable } from '
 import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
 import { dumpReadModel } from '../../projections/engine/building.ts';
-import type { ProjectedEvent, Sql, SqlTx, Timers } from '../../projections/engine/ports.ts';
+import type { ProjectedEvent, Sql, SqlTx } from '../../projections/engine/ports.ts';
+import { askRetry, parkedTenants } from '../../projections/engine/parking.ts';
+import { refoldTenant } from '../../projections/engine/refold.ts';
 import { rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
-import { READ_MODELS } from '../../projections/readModels.ts';
 import { type Generation, generations, hasRegistry } from '../../projections/engine/registry.ts';
 import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
-import { ddlOf, type Projector } from '../../projections/engine/table.ts';
+import type { Projector } from '../../projections/engine/table.ts';
 import { ALL_TENANTS, readYourWrites } from '../../src/queries/queries.ts';
 import { chance } from './chance.ts';
-import { placed } from './logCopies.ts';
+import { timersOf } from './clocks.ts';
+import { foldOf, shownBy } from './logCopies.ts';
 import { logOf, type Shared, sharedStores } from './ports.ts';
-import { projectingPlan, projectingWorld, TRAFFIC_MS, type ProjectingWorld } from './projectingWorlds.ts';
+import {
+  poisonIn,
+  projectingPlan,
+  projectingWorld,
+  TRAFFIC_MS,
+  type ProjectingWorld,
+} from './projectingWorlds.ts';
+import { tenantIn } from './readModel.ts';
 import { runWorld } from './run.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
 import { databaseFor } from './sqlDouble.ts';
-import type { CopiedLog } from './told.ts';
 import { randomWorld, type Finding } from './worlds.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { seededPlan } from './explore.ts';
@@ -44,32 +52,19 @@ const TUNING = {
   pauseMaxMs: 1_000,
 };
 
-const timersOf = (sched: ReturnType<typeof scheduler>): Timers => ({
-  nowMs: sched.nowMs,
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) {
-        resolve();
-        return;
-      }
-      const end = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      signal?.addEventListener('abort', end, { once: true });
-    }),
-});
-
 /** What was committed to the tables of one generation, in its order. */
 type Applied = Map<string, { readonly position: bigint; readonly id: string }[]>;
 
-/** The product's projectors; what they were given is known once it is committed. */
-const recorded = (pending: WeakMap<SqlTx, [string, ProjectedEvent][]>, projector: Projector): Projector => ({
+/** The product's projectors; what they were given is known once it is committed. One may be poisoned. */
+const recorded = (
+  { pending, isPoison }: Pick<Stage, 'pending' | 'isPoison'>,
+  projector: Projector,
+): Projector => ({
   ...projector,
   apply: async (tx, { schema, events }) => {
     await projector.apply(tx, { schema, events });
+    const poison = events.find((event) => isPoison(projector, event));
+    if (poison !== undefined) throw new Error(`${poison.id} is poison`);
     const own = pending.get(tx) ?? [];
     pending.set(tx, own);
     for (const event of events) own.push([schema, event]);
@@ -103,13 +98,16 @@ const generationsIn = async (sql: Sql, name?: string): Promise<readonly Generati
 const plainLog = (shared: Shared): KnownLog =>
   logOf(shared, ({ effect }) => new Promise((done) => done(effect())));
 
-const stage = ({ world, plan, seed, sql: raw }: ProjectingOptions) => {
+const stage = ({ log, world, plan, seed, sql: raw }: ProjectingOptions) => {
   let isHealing = false;
   const whenIll: Plan = {
     deviation: (place) => (isHealing ? undefined : plan.deviation(place)),
     latencyMs: plan.latencyMs,
   };
   const sched = scheduler(whenIll, seed);
+  const poison = world.poison === undefined ? undefined : poisonIn(log, world);
+  const isPoison = ({ name }: Projector, { id }: ProjectedEvent): boolean =>
+    id === poison && name === world.poison?.name && sched.nowMs() < world.poison.repairedAt;
   const shared = sharedStores();
   const findings: Finding[] = [];
   const applied: Applied = new Map();
@@ -142,6 +140,7 @@ const stage = ({ world, plan, seed, sql: raw }: ProjectingOptions) => {
   };
   return {
     world,
+    isPoison,
     raw,
     sched,
     shared,
@@ -264,6 +263,7 @@ const readOne = (
   const at = position ?? 0n;
   if (at < before) on.say('went-back', `${name}: ${String(at)} after ${String(before)}`);
   if (at > (on.told.get(name) ?? 0n)) on.told.set(name, at);
+  if (name === on.world.poison?.name) return;
   const has = new Set((on.applied.get(schema) ?? []).map(({ id }) => id));
   const missing = wantedOf(on, projector, upTo).find(({ id }) => !has.has(id));
   if (missing !== undefined) on.say('unread-write', `${name} lacks ${missing.type} at ${String(upTo)}`);
@@ -307,13 +307,37 @@ const rebuild = (on: Stage, nth: number, lives = 1): void => {
   sched.later(owner, 1, () => void work().catch(() => void sched.later(undefined, RETRY_MS, retry)));
 };
 
-const projectorsOf = (
-  { world: { projectors, next }, pending }: Stage,
-  isNext: boolean,
-): readonly Projector[] =>
-  projectors
-    .map((one) => (isNext && next?.names.includes(one.name) ? { ...one, version: one.version + 1 } : one))
-    .map((one) => recorded(pending, one));
+const projectorsOf = (on: Stage, isNext: boolean): readonly Projector[] =>
+  on.world.projectors
+    .map((one) =>
+      isNext && on.world.next?.names.includes(one.name) ? { ...one, version: one.version + 1 } : one,
+    )
+    .map((one) => recorded(on, one));
+
+/** An operator has the rows of one tenant made anew, and again when that was interrupted. */
+const rebuildTenant = (on: Stage, nth: number, lives = 1): void => {
+  const { sched, world, notices } = on;
+  const owner = sched.newOwner(`tenant ${String(nth)}.${String(lives)}`);
+  const retry = () => rebuildTenant(on, nth, lives + 1);
+  on.again.set(owner, retry);
+  const accounts = [...on.shared.streams.keys()].filter((stream) => stream.startsWith('account-'));
+  const stream = accounts[world.tenantRebuilds[nth]!.nth % Math.max(1, accounts.length)];
+  const isNext = world.next !== undefined && world.next.at < sched.nowMs();
+  const work = async (tenant: string): Promise<void> => {
+    await refoldTenant(partsOf(on, owner, projectorsOf(on, isNext)), { tenant });
+    notices.set('tenant rebuilt', (notices.get('tenant rebuilt') ?? 0) + 1);
+  };
+  if (stream === undefined) return;
+  const begin = () => work(tenantIn(stream)).catch(() => void sched.later(undefined, RETRY_MS, retry));
+  sched.later(owner, 1, () => void begin());
+};
+
+/** Once it is repaired, an operator has parked tenants tried again until none is parked. */
+const retryWhenRepaired = async (on: Stage): Promise<void> => {
+  const { poison } = on.world;
+  if (poison === undefined || on.sched.nowMs() < poison.repairedAt) return;
+  await askRetry(on.raw, { name: poison.name });
+};
 
 /** Writes the log while the processes run, some events at a time. */
 const write = (on: Stage, log: readonly RecordedEvent[], seed: number): void => {
@@ -362,6 +386,8 @@ const begin = (on: Stage, { log, seed }: ProjectingOptions): void => {
     });
   for (const [nth, { at }] of world.rebuilds.entries())
     sched.later(undefined, at + 1, () => rebuild(on, nth));
+  for (const [nth, { at }] of world.tenantRebuilds.entries())
+    sched.later(undefined, at + 1, () => rebuildTenant(on, nth));
   if (world.restore === undefined) return;
   const { at, backMs } = world.restore;
   let kept = 0;
@@ -375,6 +401,8 @@ const begin = (on: Stage, { log, seed }: ProjectingOptions): void => {
 
 /** Whether a read model was given every event once, in the order of the log. */
 const isComplete = (on: Stage, projector: Projector, schema: string): boolean =>
+  // What a parked tenant did meanwhile was applied to tables beside these: its rows tell.
+  projector.name === on.world.poison?.name ||
   idsIn(on.applied.get(schema) ?? []) === idsIn(wantedOf(on, projector, BigInt(on.shared.events.length)));
 
 const versionOf = ({ world: { next } }: Stage, { name, version }: Projector): number =>
@@ -391,32 +419,23 @@ const lagOf = async (on: Stage, projector: Projector): Promise<string | undefine
   if (state !== 'live' || version !== versionOf(on, projector))
     return `version ${String(version)} is ${state}`;
   // Of a rebuild that was interrupted half of it stays: the next one goes on from there.
+  if ((await parkedTenants(on.raw)).length > 0) return 'a tenant is parked';
   const other = all.find((one) => !one.serves && one.state !== 'rebuilding');
   if (other !== undefined) return `generation ${String(other.generation)} is ${other.state}`;
   return isComplete(on, projector, schema) ? undefined : 'it was not given all events, once, in order';
 };
 
-const FOLD = 'fold';
-
-type Dumps = Awaited<ReturnType<typeof dumpReadModel>>;
-
-const shownBy = (dumps: Dumps): string => dumps.map(({ rows, digest }) => `${String(rows)} ${digest}`).join();
-
-/** What the views of a read model show that is made of these events at once. */
-const foldOf = async (sql: Sql, projector: Projector, log: readonly RecordedEvent[]): Promise<string> => {
-  const events = log
-    .filter(({ type }) => (projector.eventTypes as readonly string[]).includes(type))
-    .map((event): ProjectedEvent => ({ ...event, ...decodeAny(event) }));
-  await sql.script(
-    `drop schema if exists ${FOLD} cascade; create schema ${FOLD}; ${ddlOf(projector.tables, FOLD)}`,
-  );
-  await sql.transaction((tx) => projector.apply(tx, { schema: FOLD, events }));
-  return shownBy(await dumpReadModel(sql, projector, FOLD));
-};
-
 /** What the views show, against a fold of the log that is there. */
 const differsFromFold = async ({ raw, shared }: Stage, projector: Projector): Promise<boolean> =>
   shownBy(await dumpReadModel(raw, projector)) !== (await foldOf(raw, projector, shared.events));
+
+/** Tables that nothing reads any more. Of what was interrupted, half stays: the next one goes on from there. */
+const tablesLeft = async ({ raw }: Stage): Promise<readonly string[]> => {
+  const unfinished = await raw.query(`select schema_name from projections.registry where state <> 'retired'`);
+  const kept = unfinished.map(({ schema_name }) => schema_name);
+  const there = await raw.query(`select nspname as name from pg_namespace where nspname like 'rm\\_%'`);
+  return there.map(({ name }) => String(name)).filter((name) => !kept.includes(name));
+};
 
 const look = async (on: Stage): Promise<void> => {
   for (const projector of on.world.projectors) {
@@ -429,17 +448,17 @@ const look = async (on: Stage): Promise<void> => {
   if (projecting.length > 1) on.say('many-project', projecting.join(' '));
   if (on.world.next !== undefined && projecting.some((name) => name !== NEXT))
     on.say('older-projects', projecting.join(' '));
-  const kept = (await generations(on.raw)).map(({ schema }) => schema);
-  const there = await on.raw.query(`select nspname as name from pg_namespace where nspname like 'rm\\_%'`);
-  const left = there.map(({ name }) => String(name)).filter((name) => !kept.includes(name));
+  const left = await tablesLeft(on);
   if (left.length > 0) on.say('tables-left', left.join(' '));
 };
 
 /** Asked between two transactions, of which the one database has one at a time. */
 const isDone = async (on: Stage): Promise<boolean> => {
   if (!on.database.isIdle()) return false;
+  await retryWhenRepaired(on);
   for (const projector of on.world.projectors) if ((await lagOf(on, projector)) !== undefined) return false;
-  return true;
+  // They are dropped after the rows are in place, by transactions of their own.
+  return (await tablesLeft(on)).length === 0;
 };
 
 /** Processes of one release or two keep read models up with a log that is written, until all are well. */
@@ -473,21 +492,6 @@ export const projectingSeed = async (seed: number): Promise<ProjectingOutcome> =
       seed,
       sql,
     });
-  } finally {
-    await sql.close();
-  }
-};
-
-/** The read models of which a rebuild of a copy, as far as its source went, has other rows than one of the source. */
-export const differingIn = async ({ source, target }: CopiedLog): Promise<readonly string[]> => {
-  const sql = await emptySql();
-  try {
-    const differing: string[] = [];
-    for (const projector of READ_MODELS) {
-      const rows = await foldOf(sql, projector, placed(source));
-      if ((await foldOf(sql, projector, placed(target.events))) !== rows) differing.push(projector.name);
-    }
-    return differing;
   } finally {
     await sql.close();
   }

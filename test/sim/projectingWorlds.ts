@@ -1,3 +1,5 @@
+import { isByTenant } from '../../projections/engine/owners.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { Projector } from '../../projections/engine/table.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { chance, fraction } from './chance.ts';
@@ -24,6 +26,10 @@ export interface ProjectingWorld {
   /** A copy of the log of so long before is put back. */
   readonly restore: { readonly at: number; readonly backMs: number } | undefined;
   readonly readers: readonly { readonly at: number; readonly process: number }[];
+  /** A read model cannot apply some event of a tenant until it is repaired. `nth` of those that it wants. */
+  readonly poison: { readonly name: string; readonly nth: number; readonly repairedAt: number } | undefined;
+  /** Rows of some tenant are made anew. `nth` of the tenants. */
+  readonly tenantRebuilds: readonly { readonly at: number; readonly nth: number }[];
 }
 
 const some = <T>(all: readonly T[], share: number, ...by: readonly (string | number)[]): readonly T[] =>
@@ -47,6 +53,17 @@ const restoreOf = (seed: number, nextAt: number | undefined): ProjectingWorld['r
 };
 const isPutBackAtBuild = (seed: number): boolean => seed % 6 === 5;
 
+/** Never in a read model of which the next release has another version: that is built of every event. */
+const poisonOf = (seed: number, names: readonly string[]): ProjectingWorld['poison'] => {
+  const name = names[chance(seed, 'poisoned') % Math.max(1, names.length)];
+  if (name === undefined || fraction(seed, 'poison') >= 0.4) return undefined;
+  return {
+    name,
+    nth: chance(seed, 'poison nth'),
+    repairedAt: MINUTE + (chance(seed, 'repaired') % TRAFFIC_MS),
+  };
+};
+
 /** Follows from its seed. Balances and the ledger, which money is read from, are always there. */
 export const projectingWorld = (seed: number): ProjectingWorld => {
   const isMoney = ({ name }: Projector) => name === 'balances' || name === 'ledger';
@@ -54,13 +71,17 @@ export const projectingWorld = (seed: number): ProjectingWorld => {
   const projectors = [...READ_MODELS.filter(isMoney), ...some(others, 0.25, seed, 'model')];
   const names = projectors.map(({ name }) => name);
   const isUpgraded = isPutBackAtBuild(seed) || fraction(seed, 'next') < 0.5;
+  const raised = [names[0]!, ...some(names.slice(1), 0.4, seed, 'raised')];
+  const parkable = projectors.filter(
+    (one) =>
+      isByTenant(one) &&
+      one.eventTypes.includes('CreditsBurned') &&
+      !(isUpgraded && raised.includes(one.name)),
+  );
   const nextAt = isUpgraded ? MINUTE / 2 + (chance(seed, 'next at') % (TRAFFIC_MS - MINUTE)) : undefined;
   return {
     projectors,
-    next:
-      nextAt === undefined
-        ? undefined
-        : { names: [names[0]!, ...some(names.slice(1), 0.4, seed, 'raised')], at: nextAt },
+    next: nextAt === undefined ? undefined : { names: raised, at: nextAt },
     rebuilds: times(seed, 'rebuilds', 2).map(({ at }, nth) => ({
       at,
       names: some(names, 0.5, seed, 'rebuilt', nth),
@@ -69,7 +90,25 @@ export const projectingWorld = (seed: number): ProjectingWorld => {
     cuts: times(seed, 'cuts', 2),
     restore: restoreOf(seed, nextAt),
     readers: times(seed, 'readers', 30),
+    poison: poisonOf(
+      seed,
+      parkable.map(({ name }) => name),
+    ),
+    tenantRebuilds: times(seed, 'tenant rebuilds', 2).map(({ at }, nth) => ({
+      at,
+      nth: chance(seed, 'rebuilt tenant', nth),
+    })),
   };
+};
+
+/** The event that cannot be applied; undefined: none of a tenant is wanted. */
+export const poisonIn = (
+  log: readonly RecordedEvent[],
+  { poison, projectors }: ProjectingWorld,
+): string | undefined => {
+  const types: readonly string[] = projectors.find(({ name }) => name === poison?.name)?.eventTypes ?? [];
+  const wanted = log.filter(({ type, stream }) => types.includes(type) && stream.startsWith('account-'));
+  return wanted[(poison?.nth ?? 0) % Math.max(1, wanted.length)]?.id;
 };
 
 /** In some runs few calls deviate, in others many; nobody stands still for longer than four minutes. */

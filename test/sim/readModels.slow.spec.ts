@@ -114,6 +114,7 @@ const LISTED = [
   'open_claims',
   'api_keys',
   'saved_configs',
+  'master_tables',
   'deployments',
   'artifacts',
 ];
@@ -147,6 +148,7 @@ const askQueues = async (ask: Ask, { now, limit }: Asked): Promise<void> => {
     await ask(`${kind} unsettled`, (one) => one[kind].unsettled('', limit));
     await ask(`${kind} orphans`, (one) => one[kind].orphans(now, limit));
   }
+  await ask('long operations', ({ operations }) => operations.longRunning(1, limit));
 };
 
 const askBatches = async (ask: Ask, ids: readonly string[], { now, limit }: Asked): Promise<void> => {
@@ -177,7 +179,7 @@ const askWebhooks = async (ask: Ask, ids: readonly string[], { now, limit }: Ask
 };
 
 const askAccounts = async (ask: Ask, { now, limit }: Asked): Promise<void> => {
-  await ask('abandoned', ({ accounts }) => accounts.abandonedBefore(now, limit));
+  await ask('abandoned', ({ accounts }) => accounts.abandonedBefore({ held: now, unheld: now }, limit));
   await ask('expired holds', ({ accounts }) => accounts.expiredHolds(now, limit));
   await ask('open claims', ({ accounts }) => accounts.openClaimsBefore(now, limit));
   await ask('open transfers', ({ accounts }) => accounts.openTransfersBefore(now, limit));

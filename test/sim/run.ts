@@ -4,6 +4,7 @@ import type { WebhookAnswer } from '../../domain/ports/services.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
 import { logOf, objectsOf, replaysOf, secrets, sharedStores, snapshotsOf, type Shared } from './ports.ts';
+import { LONG_PAGES } from './long/readRanges.ts';
 import { simProcess, type FileFacts, type Loop, type SimProcess } from './process.ts';
 import { ROOM } from './uploads.ts';
 import { act, askAgain, isSentBefore, lookAt, send, standingOf, type Running } from './actors.ts';
@@ -236,6 +237,7 @@ const envOf = (on: Stage, owner: Owner, { release }: ProcessSpec): Parameters<ty
     ...asker(on),
     limiter: limiterOf(shared.limits, sched, () => (on.told.limitsAway = true)),
     entered: (keyId, askedAt) => on.watch.entered(keyId, askedAt),
+    reads: (file, pages) => on.watch.reads(file, pages),
     registryRow: () =>
       sched.call({
         label: 'registry',
@@ -339,7 +341,8 @@ const rolesIn = ({ actors }: World): readonly (keyof SimProcess['loops'])[] => {
   const some = Object.entries(own).flatMap(([kind, role]) =>
     kinds.has(kind as keyof typeof own) ? [role] : [],
   );
-  return ['operations', 'sweepers', ...some];
+  const isLong = actors.some((actor) => 'file' in actor && actor.file.pages > LONG_PAGES);
+  return ['operations', 'sweepers', ...(isLong ? (['ranges'] as const) : []), ...some];
 };
 
 const start = (on: Stage, spec: ProcessSpec, lives: number): void => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { deviationsIn, replanned, seededPlan, seeds } from './explore.ts';
 import { runWorld, type Outcome } from './run.ts';
 import { SMALL } from './smallWorlds.ts';
@@ -73,6 +74,26 @@ describe('the simulation of queued work', () => {
     }
     for (const type of ['BudgetSet', 'BudgetReached', 'BudgetAlerted', 'BudgetRemoved'])
       expect(told.get(type), type).to.be.above(0);
+  });
+
+  it('finds nothing where three workers read one long document, and all of them do', async () => {
+    const plan = { deviation: () => undefined, latencyMs: () => 1 };
+    for (const name of ['long document', 'long document, clocks that differ']) {
+      const world = SMALL.find((one) => one.name === name)!;
+      const { findings, events } = await runWorld({ world, plan, seed: name, isWanted: () => false });
+      expect(findings, name).to.be.empty;
+      const turns = events.flatMap((event) => {
+        const { type, data } = event as unknown as ProjectedEvent;
+        return type === 'PageRangesTaken' ? [data] : [];
+      });
+      const workers = new Set(turns.flatMap(({ readers }) => readers.map(({ worker }) => worker)));
+      expect([...workers].sort(), name).to.deep.equal(['p', 'q', 'r']);
+      expect(turns.at(-1), name).to.deep.include({ ranges: 5, done: [{ from: 0, to: 4 }], readers: [] });
+      expect(
+        events.filter(({ type }) => type === 'CreditsBurned'),
+        name,
+      ).to.have.length(1);
+    }
   });
 
   // Appends of one account in a row, not waited for, broke about every third of such worlds (ADR 53).

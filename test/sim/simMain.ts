@@ -20,7 +20,7 @@ import { projectingSeed } from './projecting.ts';
 import { runWorld, type Outcome } from './run.ts';
 import type { Taken } from './scheduler.ts';
 import { SMALL } from './smallWorlds.ts';
-import { worldOf, type Finding, type World } from './worlds.ts';
+import { longWorld, worldOf, type Finding, type World } from './worlds.ts';
 
 /** One kind of fault that the simulator has to find: in which small worlds, and by which rules. */
 interface Row {
@@ -161,23 +161,30 @@ const table = async (seconds: number, only: string | undefined, path: string | u
 };
 
 /** Prints a seed that fails, its least form, and how to run it again. */
-const tellFailure = async (seed: number, deviations: Deviations, { id }: Finding): Promise<void> => {
+const tellFailure = async (
+  world: World,
+  seed: number,
+  { deviations, finding: { id } }: { readonly deviations: Deviations; readonly finding: Finding },
+): Promise<void> => {
   const isWanted = (one: Finding) => one.id === id;
-  const least = await shrunk({ world: worldOf(seed), seed, deviations }, { isWanted, until: inSeconds(20) });
+  const least = await shrunk({ world, seed, deviations }, { isWanted, until: inSeconds(20) });
   say(`seed ${String(seed)} fails; again: npm run test:sim -- --seed ${String(seed)}`);
   say(`  least: ${JSON.stringify(least.world.actors)}`);
   if (least.outcome !== undefined) tellRun(least.outcome);
 };
 
-const random = async (from: number, seconds: number): Promise<number> => {
+const random = async (
+  worldOfSeed: (seed: number) => World,
+  { from, seconds }: { readonly from: number; readonly seconds: number },
+): Promise<number> => {
   const [until, began] = [inSeconds(seconds), realNow()];
   let [seed, steps, runs, burned] = [from, 0, 0, 0];
   for (; realNow() < until;) {
-    const search = await seeds(worldOf, { from: seed, count: 1e9 }, { isWanted: () => true, until });
+    const search = await seeds(worldOfSeed, { from: seed, count: 1e9 }, { isWanted: () => true, until });
     [steps, runs, seed] = [steps + search.steps, runs + search.runs, search.seed + 1];
     burned += search.burned;
     if (search.found === undefined) break;
-    await tellFailure(search.seed, search.found.deviations, search.found.finding);
+    await tellFailure(worldOfSeed(search.seed), search.seed, search.found);
     process.exitCode = 1;
   }
   const took = (realNow() - began) / 1000;
@@ -190,7 +197,7 @@ const random = async (from: number, seconds: number): Promise<number> => {
 };
 
 /** Whether anything is found: in small worlds first, then by seeds. For those who sow faults. */
-const judge = async (seconds: number): Promise<void> => {
+const judge = async (seconds: number, isLong: boolean): Promise<void> => {
   const isWanted = () => true;
   const [until, began] = [inSeconds(seconds), realNow()];
   let [runs, steps] = [0, 0];
@@ -200,7 +207,7 @@ const judge = async (seconds: number): Promise<void> => {
     say(JSON.stringify({ runs, steps, seconds: took, where, finding: found }));
   };
   const one = { ...BOUND, deviations: 1 };
-  for (const { name } of SMALL) {
+  for (const { name } of isLong ? [] : SMALL) {
     const soon = Math.min(until, inSeconds(seconds / SMALL.length / 2));
     const search = await exhaust(named(name), one, { isWanted, until: soon });
     [runs, steps] = [runs + search.runs, steps + search.steps];
@@ -208,7 +215,7 @@ const judge = async (seconds: number): Promise<void> => {
     tell(name, search.found.finding);
     return;
   }
-  const search = await seeds(worldOf, { from: 1, count: 1e9 }, { isWanted, until });
+  const search = await seeds(isLong ? longWorld : worldOf, { from: 1, count: 1e9 }, { isWanted, until });
   [runs, steps] = [runs + search.runs, steps + search.steps];
   tell(`seed ${String(search.seed)}`, search.found?.finding);
 };
@@ -275,8 +282,8 @@ const small = async (seconds: number, only: string): Promise<void> => {
   }
 };
 
-const replay = async (seed: number): Promise<void> => {
-  const world = worldOf(seed);
+const replay = async (seed: number, worldOfSeed: (seed: number) => World): Promise<void> => {
+  const world = worldOfSeed(seed);
   say(JSON.stringify(world));
   tellRun(await runWorld({ world, plan: seededPlan(seed), seed, isWanted: () => false }));
 };
@@ -289,6 +296,7 @@ const main = async (): Promise<void> => {
       projecting: { type: 'boolean', default: false },
       paying: { type: 'boolean', default: false },
       judge: { type: 'boolean', default: false },
+      long: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       row: { type: 'string' },
       out: { type: 'string' },
@@ -299,16 +307,17 @@ const main = async (): Promise<void> => {
   });
   const seconds = Number(values.seconds);
   const { judge: judges } = values;
+  const worldOfSeed = values.long ? longWorld : worldOf;
   const other = (['projecting', 'paying'] as const).find((name) => values[name]);
   if (other !== undefined && values.seed !== undefined)
     tellRun({ ...(await OTHER[other].run(Number(values.seed))), errors: [] });
   else if (other !== undefined)
     await (judges ? judgeOthers(other, seconds) : others(other, Number(values.from), seconds));
-  else if (values.seed !== undefined) await replay(Number(values.seed));
+  else if (values.seed !== undefined) await replay(Number(values.seed), worldOfSeed);
   else if (values.table) await table(seconds, values.row, values.out);
   else if (values.small) await small(seconds, values.only);
-  else if (judges) await judge(seconds);
-  else await random(Number(values.from), seconds);
+  else if (judges) await judge(seconds, values.long);
+  else await random(worldOfSeed, { from: Number(values.from), seconds });
 };
 
 await main();

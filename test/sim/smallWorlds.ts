@@ -43,6 +43,17 @@ const daysOf = (whose: string, days: number, via = 0): Actor => ({
   days,
 });
 
+/** A long document, read by three workers whose clocks may differ. */
+const long = (
+  name: string,
+  how: Parameters<typeof work>[1] = {},
+  { actors = [], offsetsMs = [0, 0, 0] }: Partial<Pick<World, 'actors'>> & { offsetsMs?: number[] } = {},
+): World =>
+  single(name, [work('a', { file: page('a', 100), ...how }), ...actors], {
+    balance: 6_000,
+    processes: offsetsMs.map((offsetMs, at) => ({ name: ['p', 'q', 'r'][at] ?? 's', offsetMs })),
+  });
+
 /** Somebody who keeps something beside documents. */
 const kept = (
   what: 'set' | 'config',
@@ -73,6 +84,25 @@ export const SMALL: readonly World[] = [
     [work('a'), { kind: 'money', key: 'm', at: 9_000, via: 1, tries: 3, credits: -50 }],
     {
       balance: 80,
+    },
+  ),
+  long('long document'),
+  long('long document cancelled', { cancelAfterMs: 1_500 }),
+  long('long document erased', { eraseAfterMs: 1_500, tries: 8 }),
+  long('long document that cannot be read', { file: { ...page('a', 60), ends: 'badly' } }),
+  long('long document, clocks that differ', {}, { offsetsMs: [-10 * 60_000, 0, 5 * 60_000] }),
+  long(
+    'two long documents',
+    {},
+    {
+      actors: [work('b', { file: page('b', 50), via: 1, at: 10 })],
+    },
+  ),
+  long(
+    'long document, credits spent',
+    {},
+    {
+      actors: [{ kind: 'money', key: 'm', at: 3_000, via: 1, tries: 3, credits: -1_500 }],
     },
   ),
   single('operation cancelled', [work('a', { cancelAfterMs: 5 })]),

@@ -14,7 +14,11 @@ import type { SqlTx } from '../../projections/engine/ports.ts';
 import { runsToScore } from '../../projections/evaluations.ts';
 import { heldByTenant } from '../../projections/held.ts';
 import { openClaimsBefore, openTransfersBefore } from '../../projections/openClaims.ts';
-import { openOperationsOfTenant, operationLists } from '../../projections/operations.ts';
+import {
+  openOperationsOfTenant,
+  longRunningOperations,
+  operationLists,
+} from '../../projections/operations.ts';
 import { listsOn } from '../../projections/queue.ts';
 import { jobLists } from '../../projections/trainingJobs.ts';
 import { abandonedWorkBefore, unrecordedWorkBefore, workOnDocument } from '../../projections/usageEvents.ts';
@@ -47,7 +51,7 @@ type QueueRow<Key extends string> = Readonly<Record<Key | 'tenant_id', string>>;
 const queueOf = <Key extends string>(
   key: Key,
   lists: ReturnType<typeof listsOn<QueueRow<Key>>>,
-): ListsBySql['operations'] => {
+): ListsBySql['jobs'] => {
   const named = (row: QueueRow<Key>) => ({ id: row[key], tenant_id: row.tenant_id });
   return {
     waiting: async (now, limit) => (await lists.waiting(now, limit)).map(named),
@@ -64,7 +68,14 @@ export const TAKEN: ReadonlySet<string> = new Set(['batch', 'operation', 'docume
 
 /** The lists of the product itself, on its read models. */
 export const listsBySql = (sql: SqlTx): ListsBySql => ({
-  operations: queueOf('operation_id', listsOn(operationLists, sql)),
+  operations: {
+    ...queueOf('operation_id', listsOn(operationLists, sql)),
+    longRunning: async (pagesMax, limit) =>
+      (await longRunningOperations(sql)(pagesMax, limit)).map(({ operation_id, tenant_id }) => ({
+        id: operation_id,
+        tenant_id,
+      })),
+  },
   jobs: queueOf('job_id', listsOn(jobLists, sql)),
   batches: {
     toBegin: batchesToBegin(sql),

@@ -30,7 +30,14 @@ export interface Tenant {
 
 /** What an operator changes. */
 export type Change =
-  | { readonly kind: 'rate'; readonly mode: Mode; readonly billing: Billing; readonly credits: number }
+  | {
+      readonly kind: 'rate';
+      readonly mode: Mode;
+      readonly billing: Billing;
+      readonly credits: number;
+      /** Of work that may wait. */
+      readonly waits?: boolean;
+    }
   | { readonly kind: 'free pages'; readonly pages: number }
   | { readonly kind: 'training'; readonly base: number; readonly example: number; readonly call: number }
   | { readonly kind: 'plan'; readonly tenant: string; readonly plan: PlanName }
@@ -96,8 +103,10 @@ export const budgetOf = (seed: number, key: string): Change => {
 export const changeOf = (seed: number, key: string): Change => {
   if (fraction(seed, 'budgets', key) < 0.35) return budgetOf(seed, key);
   const [r, n] = [fraction(seed, 'change', key), chance(seed, 'change to', key)];
-  if (r < 0.5)
-    return { kind: 'rate', mode: MODES[n % 2]!, billing: BILLINGS[(n >>> 1) % 2]!, credits: (n >>> 2) % 90 };
+  if (r < 0.5) {
+    const rate = { mode: MODES[n % 2]!, billing: BILLINGS[(n >>> 1) % 2]!, credits: (n >>> 2) % 90 };
+    return { kind: 'rate', ...rate, waits: fraction(seed, 'rate of what waits', key) < 0.4 };
+  }
   if (r < 0.7) return { kind: 'free pages', pages: n % 5 };
   if (r < 0.8) return { kind: 'training', base: 1_000 + (n % 999), example: n % 31, call: n % 13 };
   if (r < 0.9) return { kind: 'plan', tenant: n % 2 === 0 ? 't' : 'u', plan: PLANS[(n >>> 1) % 3]! };

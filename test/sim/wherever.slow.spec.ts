@@ -23,7 +23,9 @@ describe('the simulation of worlds that have found something', () => {
     });
 });
 
-describe('the simulation of small worlds', () => {
+describe('the simulation of small worlds', function () {
+  // Of some worlds every step is tried, which takes minutes where a machine has others to do for.
+  this.timeout(900_000);
   // Each world is around one question that the release before answered wrong.
   for (const { name } of SMALL)
     it(`finds nothing in the small world "${name}" in its first schedules`, async () => {

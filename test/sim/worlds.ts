@@ -158,6 +158,8 @@ export type Actor =
       readonly mode?: Mode;
       readonly doubtful?: boolean;
       readonly measured?: boolean;
+      /** It may wait, at another price. */
+      readonly waits?: boolean;
       /** Its first document is cancelled, and not the batch. */
       readonly cancelsOne?: boolean;
     })
@@ -294,8 +296,9 @@ const workOf = (seed: number, at: number, how: How): Actor => {
   if (r < 0.35) return { ...how, ...cancel, ...erase, kind: 'later', file, ownKey, reviewed, ...mode };
   if (r < 0.5) return { ...how, kind: 'now', file, ownKey, ...mode };
   const measured = fraction(seed, 'measured', at) < 0.4;
+  const waits = !measured && fraction(seed, 'waits', at) < 0.5;
   const documents = [file, page('other', 2)];
-  if (r < 0.65) return { ...how, ...cancel, kind: 'batch', documents, measured, ...mode };
+  if (r < 0.65) return { ...how, ...cancel, kind: 'batch', documents, measured, waits, ...mode };
   return { ...how, ...cancel, kind: 'job', tier: 'light', ...(ownKey && { ownKey: `sk ${String(at)}` }) };
 };
 
@@ -543,6 +546,31 @@ const releasesWorld = (seed: number): World => {
 
 /** The world of a seed: of each eighth one, with two releases. */
 export const worldOf = (seed: number): World => (seed % 8 === 6 ? releasesWorld(seed) : randomWorld(seed));
+
+/** One or two long documents, some of them cancelled or erased, and three workers who read them. */
+export const longWorld = (seed: number): World => {
+  const documents = Array.from({ length: 1 + (chance(seed, 'long') % 2) }, (_, at) =>
+    work(`long ${String(at)}`, {
+      ...afterwardsOf(seed, at),
+      at: chance(seed, 'when', at) % 10_000,
+      via: at,
+      tries: 4,
+      file: {
+        ...page(`long ${String(at)}`, 41 + (chance(seed, 'pages', at) % 60)),
+        ...(fraction(seed, 'breaks', at) < 0.1 && { ends: 'badly' as const }),
+      },
+    }),
+  );
+  const spent = moneyOf(seed, 7, { key: 'm', at: chance(seed, 'spent') % 20_000, via: 1, tries: 4 });
+  return {
+    name: `long ${String(seed)}`,
+    processes: ['p', 'q', 'r'].map((name) => ({ name, ...clockOf(seed, name) })),
+    actors: [...documents, spent],
+    balance: 9_000,
+    others: [{ id: 'u', balance: 400, plan: 'paid' }],
+    healMs: 30 * HOUR,
+  };
+};
 
 /** Something that must not be. `id` names the rule, `text` says what broke it. */
 export interface Finding {

@@ -10,6 +10,9 @@ import type { ExtractionResult } from '@quire/engine/ports/extractionEngine';
 import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';
 import type { ConvertDeps } from '../../src/commands/convert.ts';
 import { extractDocument, type ExtractDeps, type ExtractRequest } from '../../src/commands/extract.ts';
+import { lookedUp } from '../../src/rules/lookups.ts';
+import { lookupsHere } from '../../src/rules/lookupWork.ts';
+import { rulesHere } from '../../src/rules/rulesWork.ts';
 import { heavySlots } from '../../src/commands/slots.ts';
 import { holdSweeper } from '../../src/commands/holds.ts';
 import { unfinishedSweeper, type UnfinishedSweep } from '../../src/commands/usageLog.ts';
@@ -158,7 +161,7 @@ export const delivery = async ({
       slots: heavySlots(100),
       pagesMax: 100,
       longPagesMax: 2_000,
-      ranged: { read: noModel, render: noModel, extract: noModel },
+      ranged: { read: noModel, render: noModel, extract: noModel, help: noModel },
       inspectDeadlineMs: 1000,
       convertDeadlineMs: 1000,
       localDeadlinesMs: { fast: 1_000, standard: 1_000, robust: 1_000 },
@@ -166,6 +169,8 @@ export const delivery = async ({
       platformModels: LOCAL_MODELS,
       modelWork: NO_MODELS,
       checkBase: () => Promise.resolve({ kind: 'ok' }),
+      rules: rulesHere,
+      lookUp: lookedUp({ worker: lookupsHere, objects }),
       wrote,
       ...parts,
     }),

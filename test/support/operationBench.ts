@@ -16,18 +16,63 @@ import {
 import { cancelWork } from '../../src/commands/queue.ts';
 import { takenRoom } from '../../src/commands/slots.ts';
 import { extractDocument } from '../../src/commands/extract.ts';
+import { type SortDeps, sortDocument } from '../../src/commands/sortDocument.ts';
 import { systemMeta } from '../../src/writer/commandMeta.ts';
 import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';
 import { beginTask, bringTo, operationWorker } from '../../src/worker/operations.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
-import { asked, delivery, TENANT, type Process } from './delivery.ts';
+import { asked, delivery, parser, TENANT, type Process } from './delivery.ts';
 import { mortal, type Dying } from './pipelineBench.ts';
+import { eventsOf } from './logs/eventLogs.ts';
 import { recordingOn, storedResultOf, type Recording } from './recording.ts';
 
 /** Of `PAGES` pages at 40 credits. */
 export const PAGES = 2;
 export const PRICE = 80;
 export const BALANCE = 1_000;
+
+const none = () => Promise.reject(new Error('not here'));
+
+/** Reads what is sorted: its pages say nothing. */
+const READER: Process['parser'] = {
+  ...parser,
+  read: () =>
+    Promise.resolve({
+      kind: 'ok',
+      document: {
+        mimeType: 'text/plain',
+        pages: [],
+        warnings: [],
+        hasText: true,
+        markdown: '',
+        packed: new Uint8Array(),
+      },
+    }),
+};
+
+const SORTER: SortDeps['sorter'] = {
+  classify: none,
+  split: () =>
+    Promise.resolve({
+      kind: 'ok',
+      documents: [
+        { pages: [1], class: 'A', confidence: 0.9, reasons: [] },
+        { pages: [2], class: null, confidence: 0.9, reasons: [] },
+      ],
+    }),
+};
+
+const PART_TASK = {
+  kind: 'extract',
+  schema: { type: 'object' },
+  mode: 'fast',
+  allow_partial: false,
+  citations: true,
+  config: { config_id: 'cfg-1', version: 1 },
+  artifact_id: null,
+  llm: {},
+  ocr: {},
+} as const;
 
 /** One log and one folder of objects, and the processes that accept operations and work on them. */
 /** `open`: operations that have not ended, and bytes of their files. */
@@ -65,6 +110,7 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
     const openOf = () => Promise.resolve({ ...open, known: null });
     const accept = acceptOperation({ ...deps, openOf, quotaBytes, room: takenRoom() });
     const begin = extractDocument(parts);
+    const sort = sortDocument({ ...parts, parser: READER, sorter: SORTER, tools: { joined: none } });
     const states = async () =>
       Promise.all(
         accepted.map(async (name) => ({ name, state: await deps.operations.stateOf(name.operation_id) })),
@@ -97,6 +143,7 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
         },
         extract: begin,
         convert: () => Promise.reject(new Error('nothing is converted here')),
+        sort,
       }),
       bring: bringTo(folder.path),
       worker: randomUUID(),
@@ -108,6 +155,7 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
         unsettled: () => those(hasEnded),
         orphans,
       },
+      longRunning: () => Promise.resolve([]),
       onError: (error) => errors.push(error),
     });
     return {
@@ -118,6 +166,22 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
       operations: deps.operations,
       cancel: (name: OperationName) =>
         cancelWork(deps, operationMoney(deps), { name, meta: systemMeta(deps, name.operation_id) }),
+      /** A stack of two documents, of which the first goes to a config. */
+      acceptSplit: async (key: string): Promise<OperationName> => {
+        const idempotency = { idempotency_key: key, fingerprint: 'f' };
+        const request = {
+          ...asked(PAGES, { idempotency }),
+          what: 'split' as const,
+          classes: [{ name: 'A' }],
+        };
+        const answer = await accept(request, 'split', (work) =>
+          sort({ ...request, ...work, then: [{ classes: ['A'], task: PART_TASK }] }),
+        );
+        if (answer.kind !== 'accepted') throw new Error(answer.kind);
+        const name = { operation_id: answer.operation_id, tenant_id: TENANT };
+        if (!accepted.some(({ operation_id }) => operation_id === name.operation_id)) accepted.push(name);
+        return name;
+      },
       accept: async (key: string, over: Parameters<typeof asked>[1] = {}): Promise<OperationName> => {
         const idempotency = { idempotency_key: key, fingerprint: 'f' };
         const answer = await accept(asked(PAGES, { ...over, idempotency }), 'extract', (work) =>
@@ -141,6 +205,8 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
     pass: (minutes: number) => {
       d.time.now = new Date(Date.parse(d.time.now) + minutes * 60_000).toISOString();
     },
+    eventsOf: (stream: string) => eventsOf(d.store, stream),
+    stored,
     stateOf: ({ operation_id }: OperationName) => operations(d.store).stateOf(operation_id),
     result: async ({ operation_id }: OperationName) =>
       storedResultOf(stored, await operations(d.store).stateOf(operation_id)),

@@ -1,8 +1,8 @@
 import type { OperationState } from '../../domain/operation.ts';
 import { keyOfResult } from '../../src/commands/operations.ts';
 import type { StoredResult } from '../../src/commands/storedResult.ts';
-import { type AccountEventOf, accountStream } from '../../domain/account/messages.ts';
-import { conversionStream, extractionStream } from '../../domain/workEvents.ts';
+import { type AccountEventOf, accountStream, isRated } from '../../domain/account/messages.ts';
+import { workStream } from '../../domain/workEvents.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { LogCall } from '../../src/commands/deliverWork.ts';
@@ -50,9 +50,6 @@ export const recordingOn = ({ store, objects, clock, patienceMs }: RecordingPart
   return { usage, facts, logCall, close: () => costs.close() };
 };
 
-const streamOf = (operation: string, id: string): string =>
-  operation === 'extract' ? extractionStream(id) : conversionStream(id);
-
 /** What a read model lists, told from the log: burned work without its usage event. */
 export const unrecordedWork = async (store: EventStore, tenant: string): Promise<UnrecordedWork[]> => {
   const found: UnrecordedWork[] = [];
@@ -60,13 +57,14 @@ export const unrecordedWork = async (store: EventStore, tenant: string): Promise
     if (event.type !== 'CreditsBurned') continue;
     const burn = event.data as unknown as AccountEventOf<'CreditsBurned'>['data'];
     const { operation_id, operation, pages, free_pages, delivered, created_at } = burn;
-    const events = await eventsOf(store, streamOf(operation, operation_id));
+    if (!isRated(operation)) continue;
+    const events = await eventsOf(store, workStream(operation, operation_id));
     if (delivered === undefined || events.some(({ type }) => type.endsWith('Completed'))) continue;
     const work = { operation_id, pages, free_pages, ...delivered, burned_at: created_at };
     found.push({
       ...work,
       tenant_id: tenant,
-      operation: operation === 'extract' ? 'extract' : 'to_markdown',
+      operation,
     });
   }
   return found;
@@ -77,11 +75,12 @@ export const abandonedWork = async (store: EventStore, tenant: string): Promise<
   const found: AbandonedWork[] = [];
   for (const event of await eventsOf(store, accountStream(tenant))) {
     if (event.type !== 'CreditsHeld') continue;
-    const { operation_id, operation, pages } = event.data as unknown as AccountEventOf<'CreditsHeld'>['data'];
-    const types = (await eventsOf(store, streamOf(operation, operation_id))).map(({ type }) => type);
+    const { hold_id, ...held } = event.data as unknown as AccountEventOf<'CreditsHeld'>['data'];
+    const { operation_id, operation, pages } = held;
+    if (!isRated(operation)) continue;
+    const types = (await eventsOf(store, workStream(operation, operation_id))).map(({ type }) => type);
     if (types.length !== 1 || !types[0]?.endsWith('Requested')) continue;
-    const kind = operation === 'extract' ? ('extract' as const) : ('to_markdown' as const);
-    found.push({ operation_id, operation: kind, tenant_id: tenant, pages });
+    found.push({ operation_id, operation, tenant_id: tenant, pages, hold_id });
   }
   return found;
 };

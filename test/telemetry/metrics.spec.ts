@@ -1,7 +1,9 @@
 import { NO_TRACER } from '../../domain/ports/log.ts';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { seenEvents } from '../../domain/kernel/witness.ts';
+import type { ModelLag } from '../../projections/engine/lag.ts';
 import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import {
@@ -12,7 +14,13 @@ import {
   projectionGauges,
 } from '../../src/telemetry/businessMetrics.ts';
 import { readiness } from '../../src/api/health.ts';
+import { configFrom } from '../../src/config.ts';
+import { openParts } from '../../src/parts/parts.ts';
+import { prepareTables } from '../../src/parts/tables.ts';
+import { contextOver } from '../../src/service/composition.ts';
+import { pulled } from '../../src/telemetry/processMetrics.ts';
 import { adjustment, charge } from '../support/money/accountCommands.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { memoryEventStore, type MemoryEventStore } from '../support/logs/memoryEventStore.ts';
 
 const logOver = (store: MemoryEventStore, register: Registry) =>
@@ -99,18 +107,27 @@ const status = (over: Partial<ProjectorStatus>): ProjectorStatus => ({
 });
 
 describe('metrics of projections', () => {
-  const now = () => '2026-03-01T12:00:30.000Z';
+  const late = (name: string, lag_seconds: number, still_seconds: number): ModelLag => ({
+    name,
+    waiting_since: lag_seconds === 0 ? null : '2026-03-01T12:00:00.000Z',
+    lag_seconds,
+    still_seconds,
+    is_paused: name === 'ledger',
+    parked: [],
+  });
+  const lags = () =>
+    Promise.resolve([late('balances', 0, 0), late('ledger', 30, 2), late('usage', 3600, 180)]);
 
-  it('show lag in events and in seconds, who projects, and what has stopped', async () => {
+  it('show lag in events and in seconds, who projects, what has stopped and what stands still', async () => {
     const register = new Registry();
     const statuses = [
       status({ lag_events: 0 }),
-      status({ name: 'ledger', lag_events: 3, waiting_since: '2026-03-01T12:00:00.000Z' }),
-      status({ name: 'usage', state: 'stopped', waiting_since: '2026-03-01T11:00:30.000Z', lag_events: 9 }),
+      status({ name: 'ledger', lag_events: 3 }),
+      status({ name: 'usage', state: 'stopped', lag_events: 9 }),
       status({ name: 'margin', state: 'building' }),
     ];
     const runner = { status: () => Promise.resolve(statuses), isProjecting: () => true };
-    projectionGauges(register, { runner, now });
+    projectionGauges(register, { runner, lags });
     const at = (name: string, projector: string) =>
       valueOf(register, `quire_${name}{projector="${projector}"}`);
     expect(await valueOf(register, 'quire_projecting')).to.equal(1);
@@ -118,27 +135,34 @@ describe('metrics of projections', () => {
     expect(await at('projection_lag_seconds', 'ledger')).to.equal(30);
     expect(await at('projection_lag_events', 'ledger')).to.equal(3);
     expect(await at('projection_lag_seconds', 'usage')).to.equal(3600);
+    expect(await at('projection_still_seconds', 'balances')).to.equal(0);
+    expect(await at('projection_still_seconds', 'ledger')).to.equal(2);
+    expect(await at('projection_still_seconds', 'usage')).to.equal(180);
+    expect(await at('projector_paused', 'ledger')).to.equal(1);
+    expect(await at('projector_paused', 'usage')).to.equal(0);
+    expect(await at('parked_tenants', 'usage')).to.equal(0);
     expect(await at('projection_lag_seconds', 'margin'), 'not known').to.equal(undefined);
     expect(await at('projector_stopped', 'usage')).to.equal(1);
     expect(await at('projector_stopped', 'ledger')).to.equal(0);
     expect(await at('projector_building', 'margin')).to.equal(1);
   });
 
-  it('say nothing of lag where another process projects, and nothing at all while Postgres is away', async () => {
+  it('tell how late read models are where another process projects, and nothing while Postgres is away', async () => {
     const passive = new Registry();
-    const waiting = status({ waiting_since: '2026-03-01T12:00:00.000Z' });
-    const runner = { status: () => Promise.resolve([waiting]), isProjecting: () => false };
-    projectionGauges(passive, { runner, now });
+    const runner = { status: () => Promise.resolve([status({})]), isProjecting: () => false };
+    projectionGauges(passive, { runner, lags });
     expect(await valueOf(passive, 'quire_projecting')).to.equal(0);
     expect(await valueOf(passive, 'quire_projector_stopped{projector="balances"}')).to.equal(0);
-    expect(await passive.metrics()).to.not.contain('quire_projection_lag_seconds{');
+    expect(await valueOf(passive, 'quire_projection_lag_seconds{projector="ledger"}')).to.equal(30);
 
     const away = new Registry();
-    const broken = { status: () => Promise.reject(new Error('away')), isProjecting: () => false };
-    projectionGauges(away, { runner: broken, now });
+    const gone = () => Promise.reject(new Error('away'));
+    const lagsGone = pulled(gone);
+    projectionGauges(away, { runner: { status: gone, isProjecting: () => false }, lags: lagsGone });
     expect(await away.metrics())
       .to.contain('quire_projecting 0')
-      .and.not.contain('quire_projector_stopped{');
+      .and.not.contain('quire_projector_stopped{')
+      .and.not.contain('quire_projection_lag_seconds{');
   });
 
   it('count restarts of the subscription and failures', async () => {
@@ -265,5 +289,28 @@ describe('whether a process is ready', () => {
     ready.drain();
     expect(ready.isDraining()).to.equal(true);
     expect(await ready.report()).to.deep.equal({ status: 'not_ready', waiting_for: ['shutdown'] });
+  });
+});
+
+describe('the page of health', () => {
+  it('asks once how late the read models are, however many look at the same time', async () => {
+    const folder = tempFolder();
+    const config = configFrom({ DATA_DIR: folder.path, LOG_LEVEL: 'silent' });
+    const opened = await openParts(config, { lockLost: () => undefined, redisOutage: () => undefined });
+    try {
+      await prepareTables(config, opened.sql);
+      const asked: string[] = [];
+      const sql: typeof opened.sql = {
+        ...opened.sql,
+        query: (text, values) => (asked.push(text), opened.sql.query(text, values)),
+      };
+      const from = contextOver(config, { ...opened, sql }, { logger: pino({ level: 'silent' }) });
+      const pages = await Promise.all(Array.from({ length: 5 }, () => from.health()));
+      for (const { parts } of pages) expect(parts['projections']).to.include({ parked_tenants: 0 });
+      expect(asked.filter((text) => text.includes('still_ms'))).to.have.length(1);
+    } finally {
+      await opened.close();
+      folder.remove();
+    }
   });
 });

@@ -1,9 +1,10 @@
 import { sha256 } from '../../domain/kernel/chain.ts';
 import { expect } from 'chai';
+import { accountStream } from '../../domain/account/messages.ts';
 import { ATTEMPTS_MAX } from '../../domain/leased.ts';
 import { OPEN_MAX, type OperationName } from '../../src/commands/operations.ts';
 import type { QueueWorker } from '../../src/worker/queue.ts';
-import { engineOf, EXTRACTED } from '../support/delivery.ts';
+import { engineOf, EXTRACTED, TENANT } from '../support/delivery.ts';
 import { BALANCE, operationBench, PRICE, type OperationBench, PAGES } from '../support/operationBench.ts';
 
 /** Objects and appends of a worker: claim, request, result, success, charge, end of the work. */
@@ -192,6 +193,15 @@ describe('operations and their worker', () => {
     });
     await bench.process(null, { engine }).worker.drain();
     await gaveBack(name, 'cancelled');
+  });
+
+  it('that are cancelled leave their reader a place by which their hold is given back', async () => {
+    const noted: bigint[] = [];
+    const process = bench.process(null, { wrote: (_, position) => noted.push(position) });
+    await process.cancel(await process.accept('k'));
+    const account = await bench.eventsOf(accountStream(TENANT));
+    const released = account.find(({ type }) => type === 'HoldReleased');
+    expect(noted).to.include(released?.position);
   });
 
   for (let at = 2; at <= STAGES; at += 1)

@@ -13,9 +13,9 @@ import { packClient } from '../sdk/built.ts';
  */
 
 /** An eighth more than it has: types grow with every route. */
-const TARBALL_MAX_BYTES = 114_000;
+const TARBALL_MAX_BYTES = 128_000;
 /** What a page loads that uses all of it, minified. */
-const BROWSER_MAX_BYTES = 20_500;
+const BROWSER_MAX_BYTES = 22_000;
 
 /** It is an ES module: `require` of Node 20.19 and later takes those, and older resolvers read no `exports`. */
 const OTHER_RESOLVERS: readonly string[] = ['node10', 'node16-cjs'];

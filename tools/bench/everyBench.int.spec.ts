@@ -99,7 +99,7 @@ describe('every benchmark runs', function () {
   it('bench:logs', async () => {
     const said = await ran('tools/bench/logsMain', { BENCH_EVENTS: '300', BENCH_UNITS: '200' });
     expect(said).to.match(/copy of 3\d\d events/);
-    expect(said.match(/share \d/g)).to.have.length(7);
+    expect(said.match(/share \d/g)).to.have.length(9);
   });
 
   it('bench:budgets', async () => {

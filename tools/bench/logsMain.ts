@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
@@ -7,6 +7,7 @@ import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import { cpuMsOf } from '../../engine/test/bench/cpu.ts';
 import { closedLoop, median } from '../../engine/test/bench/measure.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
+import { eachOf } from '@quire/engine/models/byModel/modelWorkDeps';
 import { copyLogBetween } from '../../src/backup/backup.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { eventStoreServer } from '../../test/support/fleet/servers.ts';
@@ -93,35 +94,64 @@ const streamsOf = async (log: Log): Promise<readonly string[]> => {
   return [...streams];
 };
 
-const streamsIn = (log: Log, streams: readonly string[]) => async () => {
-  let all = 0;
-  for (const stream of streams) all += await count(log.read(stream));
-  return all;
-};
+const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0);
 
-const lastOf = (log: Log, streams: readonly string[]) => async () => {
-  for (const stream of streams) await count(log.read(stream, { direction: 'backwards', limit: 1 }));
-  return streams.length;
-};
+const streamsIn =
+  (log: Log, streams: readonly string[], atOnce = 1) =>
+  async () =>
+    sum(await eachOf(streams, atOnce, (stream) => count(log.read(stream))));
 
-const copied = async (folder: string, url: string, serverFile: string): Promise<void> => {
-  const events = await writeTradingLog(
-    { path: join(folder, 'events.db'), events: EVENTS, tenants: 1_000, seed: 1 },
-    () => undefined,
-  );
+const lastOf =
+  (log: Log, streams: readonly string[], atOnce = 1) =>
+  async () =>
+    sum(
+      await eachOf(streams, atOnce, (stream) =>
+        count(log.read(stream, { direction: 'backwards', limit: 1 })),
+      ),
+    );
+
+/** As many as the service reads beside each other. */
+const AT_ONCE = 32;
+
+interface CopyOf {
+  readonly folder: string;
+  readonly url: string;
+  readonly events: number;
+  readonly oneByOne: boolean;
+}
+
+/** Gives the events a second. */
+const copied = async ({ folder, url, events, oneByOne }: CopyOf): Promise<number> => {
   const [at, cpu] = [performance.now(), process.cpuUsage()];
   let peak = 0;
   const look = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 200);
   const { signal } = new AbortController();
-  await copyLogBetween({ from: folder, to: url, s3: undefined }, { signal });
+  await copyLogBetween({ from: folder, to: url, s3: undefined, oneByOne }, { signal });
   clearInterval(look);
   const { user, system } = process.cpuUsage(cpu);
   const seconds = (performance.now() - at) / 1000;
-  const sizes = [join(folder, 'events.db'), serverFile].map((file) => statSync(file).size / 2 ** 20);
   console.log(
-    `copy of ${String(events)} events: ${seconds.toFixed(0)} s, ${((user + system) / events).toFixed(1)} µs of CPU ` +
-      `an event, at most ${(peak / 2 ** 20).toFixed(0)} MiB; from ${sizes.map((mb) => mb.toFixed(0)).join(' to ')} MiB`,
+    `copy of ${String(events)} events${oneByOne ? ', one by one' : ''}: ${seconds.toFixed(1)} s, ` +
+      `${(events / seconds).toFixed(0)} /s, ${((user + system) / events).toFixed(1)} µs of CPU an event, ` +
+      `at most ${(peak / 2 ** 20).toFixed(0)} MiB`,
   );
+  return events / seconds;
+};
+
+/** A copy one append at a time to a server of its own, and one as it is made. */
+const copies = async (folder: string, url: string): Promise<void> => {
+  const path = join(folder, 'events.db');
+  const log = { path, events: EVENTS, tenants: 1_000, seed: 1 };
+  const events = await writeTradingLog(log, () => undefined);
+  const elsewhere = join(folder, 'one-by-one');
+  mkdirSync(elsewhere);
+  const other = env['EVENTSTORE_URL'] === undefined ? await eventStoreServer(elsewhere) : undefined;
+  await other?.start();
+  const before =
+    other === undefined ? undefined : await copied({ folder, url: other.url, events, oneByOne: true });
+  await other?.kill();
+  const now = await copied({ folder, url, events, oneByOne: false });
+  if (before !== undefined) console.log(`copy: ${(now / before).toFixed(1)} times as fast as one by one`);
 };
 
 const main = async (): Promise<void> => {
@@ -129,7 +159,7 @@ const main = async (): Promise<void> => {
   const server = await eventStoreServer(folder);
   await server.start();
   const url = env['EVENTSTORE_URL'] ?? server.url;
-  if (wants('copy')) await copied(folder, url, join(folder, 'events.log'));
+  if (wants('copy')) await copies(folder, url);
   const embedded = openSqliteEventLog({ path: join(folder, 'events.db') });
   const there = openEventStoreDb({ connectionString: url });
   const logs: readonly Log[] = [embedded, there];
@@ -143,12 +173,20 @@ const main = async (): Promise<void> => {
         logs.map((log) => streamsIn(log, large)),
       );
       await compared(
+        `reads: 200 streams, ${String(AT_ONCE)} at once`,
+        logs.map((log) => streamsIn(log, large, AT_ONCE)),
+      );
+      await compared(
         'reads: backwards',
         logs.map((log) => () => count(log.backwards({}))),
       );
       await compared(
         'reads: last events',
         logs.map((log) => lastOf(log, streams)),
+      );
+      await compared(
+        `reads: last events, ${String(AT_ONCE)} at once`,
+        logs.map((log) => lastOf(log, streams, AT_ONCE)),
       );
     }
     if (wants('burns'))

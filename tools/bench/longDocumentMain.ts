@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDocumentWorkers } from '@quire/engine/isolation/documentWorkers';
-import type { PartShelf } from '@quire/engine/ports/extractionEngine';
+import type { PartShelf, RangeTurns } from '@quire/engine/ports/extractionEngine';
 import { pagedPdf } from '../../engine/test/bench/pagedPdf.ts';
 import { ledgerPages, reportPages } from '../../engine/test/bench/pdfPages.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
@@ -104,7 +104,94 @@ const schema = {
   },
 };
 
+/** Turns in which a helper reads all ranges, and the owner the rest of the document. */
+const apart = () => {
+  const done = new Set<number>();
+  let known: { readonly part: string; readonly ranges: number } | undefined;
+  const owner: RangeTurns = {
+    take: ({ part, ranges }) => {
+      known ??= { part, ranges };
+      return Promise.resolve({ mine: [], done });
+    },
+    leave: () => Promise.resolve(),
+  };
+  let next = 0;
+  const mine = new Set<number>();
+  const helper: RangeTurns = {
+    take: ({ ranges, done: ended, most }) => {
+      for (const at of ended) {
+        done.add(at);
+        mine.delete(at);
+      }
+      for (; next < ranges && mine.size < most; next += 1) mine.add(next);
+      return Promise.resolve({ mine: [...mine], done });
+    },
+    leave: () => Promise.resolve(),
+  };
+  return { owner, helper, part: () => known?.part };
+};
+
+/** Workers of one core each that take part. */
+const WORKERS = [1, 2, 3, 6];
+
+interface Shared {
+  readonly path: string;
+  readonly shelf: PartShelf;
+  readonly turns: RangeTurns;
+  readonly onPages: () => void;
+}
+
+/**
+ * CPU seconds of a document that others read ranges of: of reading them, which any worker does, and of what its owner
+ * alone does. From these follows how much faster several workers are, if each has a core and ranges are taken as soon
+ * as one is free: the owner's own work in order goes on while others read.
+ */
+const shared = async (
+  name: string,
+  pages: readonly string[],
+  work: (request: Shared) => Promise<{ readonly kind: string }>,
+): Promise<void> => {
+  const path = join(folder.path, `${name}-shared.pdf`);
+  await writeFile(path, pagedPdf(pages));
+  const shelf = shelfIn(`${name}-shared`);
+  const helpers = openDocumentWorkers({ processes: 1 });
+  const spent = { before: 0, owner: 0, helper: 0 };
+  const deafen = [
+    workers.listen((_, ms) => void (spent.owner += ms)),
+    helpers.listen((_, ms) => void (spent.helper += ms)),
+  ];
+  try {
+    const { owner, helper, part } = apart();
+    const answer = work({ path, shelf, turns: owner, onPages: () => undefined });
+    while (part() === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+    spent.before = spent.owner;
+    const { share } = limits;
+    const { signal } = new AbortController();
+    await helpers.ranged.help({ path, shelf, share, signal, turns: helper, part: part() ?? '' });
+    const { kind } = await answer;
+    if (kind !== 'ok') throw new Error(`${name}: ${kind}`);
+  } finally {
+    for (const end of deafen) end();
+    await helpers.close();
+  }
+  const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+  const after = spent.owner - spent.before;
+  console.log(
+    `\n${name}, ${pages.length} pages, CPU s: the look of the whole ${seconds(spent.before)}, ranges ` +
+      `${seconds(spent.helper)}, the owner's work in order and the join ${seconds(after)}`,
+  );
+  const timeOf = (count: number): number => spent.before + Math.max(after, (spent.helper + after) / count);
+  const faster = WORKERS.map((count) => `${count}: ${(timeOf(1) / timeOf(count)).toFixed(2)}`);
+  console.log(`as many times as fast with so many workers of a core (computed): ${faster.join(', ')}`);
+};
+
 try {
+  await shared('report to markdown', reportPages(PAGES), (request) =>
+    workers.ranged.render({ ...limits, ...request, numbers }),
+  );
+  await shared('ledger to data', ledgerPages(PAGES), (request) =>
+    workers.ranged.extract({ ...limits, ...request, numbers, schema, settings: { citations: true } }),
+  );
   await measured('report to markdown', reportPages(PAGES), (request) =>
     workers.ranged.render({ ...limits, ...request, numbers }),
   );

@@ -19,6 +19,8 @@ interface TradingLog {
   readonly events: number;
   readonly tenants: number;
   readonly seed: number;
+  /** Over how long they are spread; left out: one year. */
+  readonly years?: number;
 }
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
@@ -99,7 +101,7 @@ const accountsOn = (to: Appender) => {
 
 /** Writes the log; an existing file of that name is replaced. Gives the number of events written. */
 export const writeTradingLog = async (
-  { path, events, tenants, seed }: TradingLog,
+  { path, events, tenants, seed, years = 1 }: TradingLog,
   onProgress: (written: number) => void,
 ): Promise<number> => {
   for (const suffix of ['', '-wal', '-shm']) await rm(`${path}${suffix}`, { force: true });
@@ -116,13 +118,30 @@ export const writeTradingLog = async (
   };
   await publications(trade, new Date(START_MS).toISOString());
   for (let serial = 0; to.written() < events; serial += 1) {
-    const at = new Date(START_MS + Math.floor((to.written() / events) * YEAR_MS)).toISOString();
+    const at = new Date(START_MS + Math.floor((to.written() / events) * years * YEAR_MS)).toISOString();
     await tradeOnce(trade, { serial, at });
     if (serial % 5_000 === 0) onProgress(to.written());
   }
   await to.drain();
   await log.close();
   return to.written();
+};
+
+/** Events of one stream, in their order, and when they were written. */
+interface StreamEvents {
+  readonly stream: string;
+  readonly events: readonly object[];
+  readonly at: string;
+}
+
+/** Writes a log of given events. Events of a stream that comes again stand behind its earlier ones. */
+export const writeEvents = async (path: string, all: Iterable<StreamEvents>): Promise<void> => {
+  const log = openSqliteEventLog({ path });
+  const to = appender(log);
+  for (const { stream, events, at } of all)
+    await to.append(stream, events as readonly AnyEvent[], metaAt(at, `${stream} ${at}`));
+  await to.drain();
+  await log.close();
 };
 
 /** Copies a log that nobody writes: what SQLite has not yet moved into the file lies beside it. */

@@ -126,7 +126,16 @@ const simulator = (seconds: number, part: number): Job => {
   return commandJob('npm run test:sim', 'simulator', { args, took: [seconds + 5, seconds + 5] });
 };
 
-const CHECKS = ['typecheck', 'lint', 'lint:rooms', 'lint:openapi', 'lint:sdk', 'lint:links', 'format:check'];
+const CHECKS = [
+  'typecheck',
+  'lint',
+  'lint:rooms',
+  'lint:openapi',
+  'lint:sdk',
+  'lint:chart',
+  'lint:links',
+  'format:check',
+];
 
 const checkJobs = (): readonly Job[] => [
   ...CHECKS.map((name) => check(name)),

@@ -19,6 +19,7 @@ export interface Counts {
 
 /** A value that was answered: how sure, and whether it is right. */
 export interface Answered {
+  readonly path: string;
   readonly single: boolean;
   readonly confidence?: number;
   readonly right: boolean;
@@ -53,6 +54,8 @@ export interface Item {
   readonly ignore: readonly string[];
   /** Leaves are compared letter by letter. */
   readonly strict: boolean;
+  /** What a document is one of for those who leave kinds out; the set where it is not told. */
+  readonly kind?: string;
 }
 
 const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
@@ -90,6 +93,7 @@ const listedItems = (manifest: string, suffix: string): readonly Item[] => {
       match,
       ignore,
       strict: false,
+      ...(family === 'general' ? { kind: id } : {}),
     }));
 };
 
@@ -157,10 +161,36 @@ const benchItems = (): readonly Item[] => {
   });
 };
 
+/** A public benchmark of documents of as many kinds; its halves, that rules may be written in sight of one alone. */
+const docuItems = (): readonly Item[] => {
+  const root = join(CORPUS, 'docubench');
+  return readdirSync(join(root, 'documents'))
+    .toSorted()
+    .map((name, i) => {
+      const truth = json(join(root, 'labels', `${parse(name).name}.json`)) as JsonObject;
+      const schema = json(join(root, 'schemas', `${parse(name).name}.json`)) as JsonObject;
+      const file = join(root, 'documents', name);
+      const set = i % 2 === 0 ? 'docubench (looked at)' : 'docubench (not looked at)';
+      return { id: name, set, kind: name, file, schema, truth, match: {}, ignore: [], strict: false };
+    });
+};
+
+/** A benchmark's own figure of one document, 0..1. */
+type Share = (value: JsonObject, schema: JsonObject, truth: JsonObject) => number;
+
+export const docuShare = async (): Promise<Share> => {
+  const path = pathToFileURL(join(CORPUS, 'docubench/score.mjs')).href;
+  return ((await import(path)) as { readonly score: Share }).score;
+};
+
 /** Everything of the corpus that is to be extracted; undefined where it is missing. */
 export const corpusItems = (): readonly Item[] | undefined =>
   existsSync(join(CORPUS, 'manifest.json'))
-    ? [...MANIFESTS.flatMap(([manifest, suffix]) => listedItems(manifest, suffix)), ...benchItems()]
+    ? [
+        ...MANIFESTS.flatMap(([manifest, suffix]) => listedItems(manifest, suffix)),
+        ...benchItems(),
+        ...docuItems(),
+      ]
     : undefined;
 
 export const scorer = async (): Promise<Scorer> =>

@@ -4,6 +4,7 @@
 // Schemas in one language over pages in another: npm run engine:eval -- --pairs [--only "en over de"] [--seed 2]
 // What proposed schemas are worth: npm run engine:eval -- --proposals [--only general]
 // What one way of finding values is worth: QUIRE_WITHOUT=tables npm run engine:eval -- --untaught (several: a,b)
+// How honest confidence is, by shape of value: npm run engine:eval -- --untaught --calibration
 // What comes back through a model without fault, and is cited: npm run engine:eval -- --oracle [--lies 0.03]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -20,6 +21,7 @@ import { extractTaught } from '../../engine/learning/extractWith.ts';
 import {
   CORPUS,
   corpusItems,
+  docuShare,
   itemsIn,
   readItem,
   scorer,
@@ -27,6 +29,7 @@ import {
   type Item,
   type Scorer,
 } from './corpus.ts';
+import { calibrationRows, type Told } from './calibrating.ts';
 import { plotOf, type Curve } from './curves.ts';
 import {
   proposedOf,
@@ -59,6 +62,8 @@ const { values: options } = parseArgs({
     generated: { type: 'string', default: '2' },
     deadline: { type: 'string', default: '120' },
     verbose: { type: 'boolean', default: false },
+    /** How honest the confidence of each shape of value is, fitted with the kind left out. */
+    calibration: { type: 'boolean', default: false },
     oracle: { type: 'boolean', default: false },
     /** Schemas in one language over pages in another. */
     pairs: { type: 'boolean', default: false },
@@ -217,14 +222,15 @@ async function rowsOf(
   set: string,
   items: readonly Item[],
   run: Run,
-): Promise<Curve & { readonly rows: Row[] }> {
+): Promise<Curve & { readonly rows: Row[]; readonly told: readonly Told[] }> {
   const of = (name: string): readonly Item[] => items.filter((item) => item.set === name);
   const all = options.untaught ? [] : of(`${set} learn`);
   const { lesson, steps } = await lessonOf(set, { dev: of(set), all }, run);
-  const rows: Row[] = [{ set: lesson.name, ...rowOf(await scoresOf(lesson.documents, run)) }];
+  const scores = await scoresOf(lesson.documents, run);
+  const rows: Row[] = [{ set: lesson.name, ...rowOf(scores) }];
   for (const count of all.length === 0 ? [] : steps) rows.push(await taughtRow(lesson, count, run));
   const points = rows.map(({ F1, seeds = '' }, i) => ({ at: i === 0 ? 0 : (steps[i - 1] ?? 0), F1, seeds }));
-  return { set, points, rows };
+  return { set, points, rows, told: scores.flatMap((one) => one.told) };
 }
 
 /** Far from the seeds that the weights were grown from. */
@@ -277,13 +283,16 @@ const evaluate = async (items: readonly Item[], run: Run): Promise<void> => {
   const names = [...new Set(items.map(({ set }) => set))].filter((set) => !set.endsWith(' learn'));
   const rows: Row[] = isWanted(GENERATED) && options.folder === undefined ? [generatedRow(run.by)] : [];
   const curves: Curve[] = [];
+  const told: Told[] = [];
   for (const set of names.filter(isWanted)) {
     const found = await rowsOf(set, items, run);
     console.error(tableOf(found.rows));
     rows.push(...found.rows);
+    told.push(...found.told);
     if (found.rows.length > 1) curves.push(found);
   }
   console.log(tableOf(rows));
+  if (options.calibration) console.log(tableOf(calibrationRows(told)));
   if (options.plot !== undefined) writeFileSync(options.plot, plotOf(curves));
 };
 
@@ -342,7 +351,11 @@ const oracle = async (items: readonly Item[], workers: DocumentWorkers): Promise
   console.log(tableOf(rows));
 };
 
-const scoring = async (): Promise<Scoring> => ({ scorer: await scorer(), strict: await strictCounts() });
+const scoring = async (): Promise<Scoring> => ({
+  scorer: await scorer(),
+  strict: await strictCounts(),
+  docu: await docuShare(),
+});
 
 const items = options.folder?.flatMap(itemsIn) ?? corpusItems();
 if (items === undefined) {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@quire/engine/kernel/json';
+import { toldOf, type Told } from './calibrating.ts';
 import type { Answered, Counts, Item, Scorer } from './corpus.ts';
 
 /** What one document's answer is worth. */
@@ -7,11 +8,14 @@ export interface Scored {
   /** Of the values outside lists. */
   readonly singles: Counts;
   readonly values: readonly Answered[];
+  readonly told: readonly Told[];
   readonly absent: number;
   readonly invented: number;
   readonly cited: { readonly hit: number; readonly n: number };
   readonly ms: number;
   readonly failed: boolean;
+  /** By a benchmark's own count, 0..1. */
+  readonly own: number | undefined;
 }
 
 export interface Answer {
@@ -31,10 +35,11 @@ function withoutLists(value: Json): Json {
 export interface Scoring {
   readonly scorer: Scorer;
   readonly strict: (truth: JsonObject, got: JsonObject) => Counts;
+  readonly docu: (value: JsonObject, schema: JsonObject, truth: JsonObject) => number;
 }
 
 export function scored(item: Item, { value, citations, ms, failed }: Answer, by: Scoring): Scored {
-  const { scorer, strict } = by;
+  const { scorer, strict, docu } = by;
   const { truth, schema, strict: isStrict } = item;
   const count = (expected: JsonObject, got: JsonObject): Counts =>
     isStrict ? strict(expected, got) : scorer.compare(expected, got, schema, item);
@@ -43,11 +48,13 @@ export function scored(item: Item, { value, citations, ms, failed }: Answer, by:
     all: count(truth, value),
     singles: count(withoutLists(truth) as JsonObject, withoutLists(value) as JsonObject),
     values,
+    told: toldOf(values, value, { document: item.id, kind: item.kind ?? item.set }),
     absent,
     invented,
     cited: scorer.citationHits(citations, value, schema),
     ms,
     failed,
+    own: item.set.startsWith('docubench') ? docu(value, schema, truth) : undefined,
   };
 }
 
@@ -156,6 +163,7 @@ export function rowOf(scores: readonly Scored[]): Readonly<Record<string, string
     'listed >= .9': share(listed, 0.9, 2),
     'listed .8-.9': share(listed, 0.8, 0.9),
     cited: figure(hit / n),
+    'own score': figure(sum(scores, ({ own = NaN }) => own) / scores.length),
     seconds: (sum(scores, ({ ms }) => ms) / 1000).toFixed(1),
   };
 }

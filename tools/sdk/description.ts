@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { XLSX_TYPE } from '../../src/exports/xlsx.ts';
 
 /** The part of an OpenAPI document that the clients are generated from. */
 export interface Described {
@@ -58,8 +59,8 @@ export const readDescription = (): Described => describedIn(readFileSync(DESCRIP
 
 export const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'multipart/form-data';
-/** Forms of what JSON says too: a table, a printed page. */
-const OTHER_FORMS: readonly string[] = ['text/csv', 'application/pdf'];
+/** Forms of what JSON says too: a table, a workbook, a printed page. */
+const OTHER_FORMS: readonly string[] = ['text/csv', XLSX_TYPE, 'application/pdf'];
 const BODIES: readonly string[] = [JSON_TYPE, FORM_TYPE];
 
 /** Calls that take and answer data; pages for people, metrics and the bytes of an upload are left out. */

@@ -20,6 +20,13 @@ describe('the Python client, as it is generated', () => {
     for (const [path, text] of files) expect(text, path).not.to.match(/Union\[\s*\]/);
   });
 
+  it('has one meaning of each name', () => {
+    const models = files.get('sdk-python/src/quire_client/models.py') ?? '';
+    const names = [...models.matchAll(/^(?:class )?(\w+)(?:\(TypedDict\):$| = )/gm)].map(([, name]) => name);
+    expect(names.length).to.be.above(100);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).to.deep.equal([]);
+  });
+
   it('has the version of the service', () => {
     expect(readFileSync('sdk-python/pyproject.toml', 'utf8')).to.contain(`\nversion = "${VERSION}"\n`);
   });

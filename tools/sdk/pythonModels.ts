@@ -152,7 +152,8 @@ export class PythonTypes {
       ]);
       return;
     }
-    const members = choices.length === 0 ? [this.typeOf(schema, name)] : this.#choices(choices, name);
+    const members =
+      choices.length === 0 ? [this.typeOf(schema, `${name}Item`)] : this.#choices(choices, name);
     this.#alias(name, schema.description ?? '', members);
   }
 

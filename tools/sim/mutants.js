@@ -53,6 +53,9 @@ const compiled = async ({ file, find, put, about }) => {
   return withMovedImports(outputFiles[0].text, file);
 };
 
+/** What long documents are read by. */
+const RANGES = /pageRanges|rangedWork|rangeTurns/;
+
 /** Faults of the projection engine and of the payments process are looked for where these run. */
 const judged = ({ file = '' }) => {
   const { stdout, stderr } = spawnSync(
@@ -64,6 +67,7 @@ const judged = ({ file = '' }) => {
       values.seconds,
       ...(file.startsWith('projections/engine/') ? ['--projecting'] : []),
       ...(file.startsWith('src/payments/') ? ['--paying'] : []),
+      ...(RANGES.test(file) ? ['--long'] : []),
     ],
     // Some faults make a step go on for ever.
     { cwd: ROOT, encoding: 'utf8', timeout: 2_000 * Number(values.seconds) },

@@ -8,6 +8,8 @@ import { isOrganization, personIn } from '../parts/people.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
+import { codeFact } from './codeFacts.ts';
+import { invoiceFact } from './invoiceFacts.ts';
 import { type Fact, mailFact } from './mailFacts.ts';
 import { once } from '../../kernel/once.ts';
 import { lexicon } from '../words/lexicon.ts';
@@ -184,11 +186,13 @@ const findingAt = (segment: Segment, from: number, text: string): Finding => ({
 });
 
 /**
- * What the document as a whole says of a field: a message's header, a letter's or a paper's parts. undefined
- * where the field asks for no such part.
+ * What the document as a whole says of a field: a message's header, its invoice as data, a code on a page, a paper's
+ * parts. undefined where the field asks for no such part.
  */
 export const factFor = (field: Field, source: Source): SignedFact | undefined =>
   signedFact('mail', source, mailFact(field, source)) ??
+  signedFact('embedded_xml', source, invoiceFact(field, source)) ??
+  signedFact('codes', source, codeFact(field, source)) ??
   signedFact('byline', source, bylineFact(field, source));
 
 /** A fact whose findings say what found them. */

@@ -18,6 +18,14 @@ export function coerced(field: Field, value: Json): Json | undefined {
   return undefined;
 }
 
+/** What a finding says of a field: its value, or its text where the schema wants that as it is printed. */
+export const saidIn = (
+  { asPrinted }: Field,
+  { value, text }: { readonly value: Json; readonly text: string },
+): Json => (asPrinted === true && typeof value === 'string' && ISO_DAY.test(value) ? text : value);
+
+const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/u;
+
 function asType({ type, format }: Field, value: Json): Json | undefined {
   if (type === 'integer') return Number.isInteger(value) ? value : undefined;
   if (type !== 'string') return typeof value === type ? value : undefined;

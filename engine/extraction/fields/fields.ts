@@ -3,6 +3,7 @@ import { nullnessOf } from '../schema/nullness.ts';
 import { conceptNamed, type Concept, type ValueKind } from '../words/concepts.ts';
 import { conceptOf, isVague, type Naming, roleIn, type Role } from './fieldConcepts.ts';
 import { labelWords, nameWords } from '../words/labelWords.ts';
+import { lexicon } from '../words/lexicon.ts';
 import { printedLabels, termsOf, type Terms } from './terms.ts';
 import { buildOf, valueTypes, waysOf, type Way } from './ways.ts';
 import { wantsOf, type Wants } from './wants.ts';
@@ -25,6 +26,8 @@ export interface Field {
   readonly concept: Concept | undefined;
   /** Whose it is, as its name, its parents' or its description say. */
   readonly role: Role | undefined;
+  /** The schema wants the text as the document has it, also where it is a date. */
+  readonly asPrinted?: boolean | undefined;
   /** A member of a row of a list. */
   readonly inRow: boolean;
   /** Its own names: property, title, parent with property; and the labels that its description says are printed. */
@@ -90,6 +93,8 @@ interface Place {
   readonly name: string;
   /** Names of the objects around it, the outermost first. */
   readonly parents: readonly string[];
+  /** Names of the objects beside the one that it is a member of. */
+  readonly others: readonly string[];
   readonly inRow: boolean;
   readonly depth: number;
   /** The object around it must have it. */
@@ -115,6 +120,7 @@ const TOP: Place = {
   pointer: '',
   name: '',
   parents: [],
+  others: [],
   inRow: false,
   depth: 0,
   required: true,
@@ -184,11 +190,13 @@ function objectNode(growing: Growing, schema: JsonObject, place: Place): SchemaN
   const properties = Object.entries(asObject(schema['properties']) ?? {});
   if (properties.length === 0) return mapNode(growing, schema, place);
   const members = new Map<string, SchemaNode>();
+  const objects = properties.flatMap(([name, child]) => (hasMembers(child) ? [name] : []));
   for (const [name, child] of properties) {
     const node = nodeOf(growing, child, {
       pointer: memberPointer(place.pointer, name),
       name,
       parents: place.name === '' ? place.parents : [...place.parents, place.name],
+      others: hasMembers(child) ? objects.filter((other) => other !== name) : place.others,
       inRow: place.inRow,
       depth: place.depth + 1,
       required: required.has(name),
@@ -198,6 +206,9 @@ function objectNode(growing: Growing, schema: JsonObject, place: Place): SchemaN
   }
   return { kind: 'object', members, required };
 }
+
+const hasMembers = (schema: unknown): boolean =>
+  asObject(schema)?.['properties'] !== undefined || asObject(schema)?.['$ref'] !== undefined;
 
 const namesIn = (value: unknown): readonly string[] => listOf(value).filter((one) => typeof one === 'string');
 
@@ -335,7 +346,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const concept = conceptOf({ ...named, kind: known, inRow });
   const own = named.phrases.filter((words) => concept === undefined || !isVague(words));
   const labels = [...own, ...printedIn(schema)];
-  const terms = termsOf({ name: place.name, parents: place.parents, schema });
+  const terms = termsOf({ name: place.name, parents: place.parents, others: place.others, schema });
   return {
     pointer: place.pointer,
     kind: known ?? (limits.choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
@@ -343,6 +354,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     ...limits,
     concept,
     role: named.role,
+    asPrinted: isAsPrinted(schema, known ?? type),
     inRow,
     phrases: labels,
     about: named.about,
@@ -405,6 +417,11 @@ const KINDS_BY_FORMAT: ReadonlyMap<unknown, ValueKind> = new Map<unknown, ValueK
   ['url', 'url'],
   ['iri', 'url'],
 ]);
+
+const AS_PRINTED = new RegExp(`(?<!\\p{L})${lexicon.forms.as_printed.pattern}(?!\\p{L})`, 'iu');
+
+const isAsPrinted = ({ description }: JsonObject, as: string): boolean =>
+  as === 'string' && typeof description === 'string' && AS_PRINTED.test(description);
 
 /** A description may say the format: "Return in YYYY-MM-DD format". */
 const saidFormat = ({ description }: JsonObject): string | undefined =>

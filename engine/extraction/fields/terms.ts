@@ -17,6 +17,12 @@ export interface Terms {
   readonly all: ReadonlySet<string>;
   /** The unit that its name ends in. */
   readonly unit: string | undefined;
+  /** The number or letter of its place on a form: `12a` of "box 12a". */
+  readonly item?: string | undefined;
+  /** The words of the object that it is a member of. */
+  readonly around?: readonly string[];
+  /** The words of each object that stands beside that one in the schema. */
+  readonly others?: readonly (readonly string[])[];
 }
 
 /** The terms of a field that only a concept names. */
@@ -99,21 +105,48 @@ function askedBy(raw: readonly string[]): readonly string[] {
 interface Named {
   readonly name: string;
   readonly parents: readonly string[];
+  /** The names of the objects beside the one that it is a member of. */
+  readonly others: readonly string[];
   readonly schema: JsonObject;
 }
 
+/** A schema may say where on a form a value stands: "box 12a", "Line 7", `box18LocalWages`. */
+const ITEM = new RegExp(
+  `(?<!\\p{L})${lexicon.forms.numbered.pattern}[\\s_]?(\\d{1,3}[a-z]?|(?<=box )[a-z])` +
+    `(?![\\p{L}\\p{N}]|[-/.]\\d)[\\s_]?`,
+  'iu',
+);
+/** Further on in a description a place is that of something else. */
+const ITEM_WITHIN = 40;
+
+/** A text without the number of the form's place that it names first, and that number; a text of that alone stays. */
+function unplaced(text: string): { readonly rest: string; readonly item: string | undefined } {
+  const match = ITEM.exec(text.slice(0, ITEM_WITHIN));
+  const rest = match === null ? text : text.slice(0, match.index) + text.slice(match.index + match[0].length);
+  return /\p{L}{2}/u.test(rest) ? { rest, item: match?.[1]?.toLowerCase() } : { rest: text, item: undefined };
+}
+
+const inWords = (name: string): string => name.replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, '$1 ');
+
 /** The terms of a property: its name, alone and under its parents, its title, and what its description says. */
-export function termsOf({ name, parents, schema }: Named): Terms {
-  const raw = nameWords(apart(name));
+export function termsOf({ name, parents, others, schema }: Named): Terms {
+  const { title, description } = schema;
+  const placed = unplaced(inWords(name));
+  const about = typeof description === 'string' ? unplaced(description) : undefined;
+  const raw = nameWords(apart(placed.rest));
   const bare = ownedBy(name, said(raw));
   const unit = UNITS.has(bare.at(-1) ?? '') && bare.length > 1 ? bare.at(-1) : undefined;
   const own = unit === undefined ? bare : bare.slice(0, -1);
-  const calls = [...named(own, said(nameWords(parents.at(-1) ?? ''))), ...toldBy(schema)];
+  const around = said(nameWords(parents.at(-1) ?? ''));
+  const calls = [...named(own, around), ...toldBy({ title, description: about?.rest })];
   return {
     name: [...bare, ...askedBy(raw)],
     calls: calls.filter(({ words }) => words.length > 0 && words.length <= CALL_WORDS_MAX),
     all: new Set([...calls.flatMap(({ words }) => words), ...bare]),
     unit,
+    item: placed.item ?? about?.item,
+    around,
+    others: others.map((other) => said(nameWords(other))),
   };
 }
 
@@ -128,7 +161,13 @@ const UNDER_PARENT = 0.9;
 const named = (own: readonly string[], around: readonly string[]): readonly Call[] =>
   around.length === 0 ? [call(own, 1)] : [call(own, UNDER_PARENT), call([...around, ...own], 1)];
 
-const toldBy = ({ title, description }: JsonObject): readonly Call[] => [
+const toldBy = ({
+  title,
+  description,
+}: {
+  readonly title: unknown;
+  readonly description: unknown;
+}): readonly Call[] => [
   ...(typeof title === 'string' ? [call(termsIn(title), 1)] : []),
   ...(typeof description === 'string' ? described(description) : []),
 ];

@@ -1,4 +1,4 @@
-import type { Layout } from '../places/layout.ts';
+import type { Layout, Segment } from '../places/layout.ts';
 import { below } from './neighbours.ts';
 import type { Pair } from './pair.ts';
 
@@ -33,6 +33,43 @@ function isOverValue({ label, at, value: { segment }, kind }: Drawn, layout: Lay
     Math.abs(at.x0 + at.x1 - segment.x0 - segment.x1) < ALIGNED;
   if (!isAligned || segment.y0 - at.y1 > NEAR * height) return false;
   return !/\d/.test(below(segment, layout, COLUMN * height)?.text ?? '');
+}
+
+/** So many values under each other make a column of their label. */
+const COLUMN_MIN = 3;
+
+/** The figures under each other below one of several headers, for each such header; none where they are few. */
+export function columnsIn(pairs: readonly Drawn[], layout: Layout): ReadonlySet<Segment> {
+  const columns = new Set<Segment>();
+  for (const { at, value, kind } of pairs) {
+    const isHeader = (layout.rows[at.row]?.segments.length ?? 0) > 1;
+    if (!isHeader || (kind !== 'under' && kind !== 'below') || columns.has(value.segment)) continue;
+    const cells = cellsFrom(value.segment, { at, layout });
+    if (cells.length >= COLUMN_MIN) for (const cell of cells) columns.add(cell);
+  }
+  return columns;
+}
+
+/** Longer columns need not be followed: each value is looked at by itself. */
+const CELLS_MAX = 200;
+
+function cellsFrom(
+  first: Segment,
+  { at, layout }: { readonly at: Segment; readonly layout: Layout },
+): readonly Segment[] {
+  const reach = COLUMN * Math.max(first.y1 - first.y0, first.y0 - at.y1);
+  const cells: Segment[] = [];
+  for (let next: Segment | undefined = first; next !== undefined && hasFigures(next.text);) {
+    cells.push(next);
+    next = cells.length < CELLS_MAX ? below(next, layout, reach) : undefined;
+  }
+  return cells;
+}
+
+/** A number, a code or a date, however short. */
+function hasFigures(text: string): boolean {
+  const digits = text.match(/\d/g)?.length ?? 0;
+  return digits > 0 && 2 * digits > (text.match(/\p{L}/gu)?.length ?? 0);
 }
 
 const DIGITS_MIN = 3;

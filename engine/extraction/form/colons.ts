@@ -14,8 +14,37 @@ const LATER_WORDS = 3;
 /** A name without spaces, as files of settings have them: `ship.port=Kobe`. */
 export const ASSIGNED = /^\s?([\p{L}_][\p{L}\p{N}_.[\]-]{0,60})\s?=\s?(?=[^\s=])/u;
 
+/** A member of JSON that is a text, a number, yes or no: `"grossWeight": 12.5`. */
+const MEMBER =
+  /"([^"\\]{1,80})"\s?:\s?(?:"((?:[^"\\]|\\.){1,2000})"|(-?\d[\d.]*|true|false)(?=\s?[,}\]]|\s*$))/gu;
+
+const HOLDS_MEMBERS = /^\s*[{["]/u;
+
+/** A member of JSON that holds others: `"carrier": {`. */
+const OPENS_MEMBER = /^[\s,]*"([^"\\]{1,80})"\s?:\s?[{[]+$/u;
+
+const inWords = (name: string): string =>
+  name.replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, '$1 ').replaceAll('_', ' ');
+
+function membersIn(text: string): readonly ColonPair[] {
+  if (!HOLDS_MEMBERS.test(text)) return [];
+  return [...text.matchAll(MEMBER)].map(({ 0: all, 1: name = '', 2: quoted, 3: plain = '', index }) => {
+    const value = quoted ?? plain;
+    const from = index + all.length - value.length - (quoted === undefined ? 0 : 1);
+    return { label: inWords(name), from, to: from + value.length };
+  });
+}
+
+/** The name of what the lines below are members of, as JSON opens it; undefined of any other line. */
+export function openedMember(text: string): string | undefined {
+  const name = OPENS_MEMBER.exec(text)?.[1];
+  return name === undefined ? undefined : inWords(name);
+}
+
 /** The pairs of label and value that colons part on one line: `Date: 3 May  Place: Leeds` has two. */
 export function colonPairs(text: string): readonly ColonPair[] {
+  const members = membersIn(text);
+  if (members.length > 0) return members;
   const [start = '', name] = ASSIGNED.exec(text) ?? [];
   if (name !== undefined) return [{ label: name, from: start.length, to: text.length }];
   const colons = [...text.matchAll(COLON)].map(({ index, 0: mark }) => ({

@@ -4,10 +4,11 @@ import type { Pair, Spot } from './pair.ts';
 import { wordsIn, type Layout, type Segment, type Row } from '../places/layout.ts';
 import { above, below, nextOf } from './neighbours.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
-import { colonPairs } from './colons.ts';
-import { inBoxes } from './boxed.ts';
+import { colonPairs, openedMember } from './colons.ts';
+import { columnsIn, inBoxes } from './boxed.ts';
 import { nameAndAddress, namedAgain, sidesOf } from './joined.ts';
 import {
+  isCapacity,
   isInstruction,
   isJoint,
   isPlaceholder,
@@ -29,6 +30,8 @@ export interface Form {
   readonly labels: ReadonlySet<Segment>;
   /** The labels that a word is the first of the value of, by a colon, a cell or a column of labels. */
   readonly claims: ReadonlyMap<Word, readonly Pair[]>;
+  /** The figures that stand under each other below one of several headers. */
+  readonly columns: ReadonlySet<Segment>;
   /** The words of numbers of lines and boxes, of blanks and of marks of templates. */
   readonly blanks: ReadonlySet<Word>;
   /** Such a blank, or an instruction. */
@@ -66,23 +69,33 @@ export function formOf(layout: Layout): Form {
   const counts = new Map<string, number>();
   for (const draft of drafts)
     for (const column of columnsOf(draft)) counts.set(column, (counts.get(column) ?? 0) + 1);
-  const pairs = drafts.map((draft): Pair => {
+  const kinds = drafts.map((draft) => {
     const isColumn = columnsOf(draft).some((column) => (counts.get(column) ?? 0) >= ALIGNED_MIN);
-    return {
-      ...draft,
-      kind: isColumn ? 'right' : draft.kind,
-      context: contextOf(draft.at, page, boxHeads),
-    };
+    return isColumn ? 'right' : draft.kind;
   });
+  const owners = new Set(drafts.filter((_, i) => SURE.has(kinds[i] ?? 'under')).map(({ at }) => at));
+  const heads = { boxHeads, owners };
+  const pairs = drafts.map((draft, i): Pair => ({
+    ...draft,
+    kind: kinds[i] ?? draft.kind,
+    context: contextOf(draft.at, page, heads),
+  }));
   const isSure = (draft: Draft | undefined): boolean =>
     draft !== undefined && (SURE.has(draft.kind) || (isSmallHead(draft) && boxHeads.isHead(draft.at)));
   const sure = pairs.filter((_, i) => isSure(drafts[i]));
   const labels = new Set(sure.map(({ at }) => at));
   const blanks = new Set([
     ...layout.segments.filter(isBlank).flatMap(({ words }) => words),
-    ...[...numbering].flatMap(({ words }) => words.slice(0, 1)),
+    ...[...numbering].flatMap(({ words }) => [...words.slice(0, 1), ...laterNumbers(words)]),
   ]);
-  return { pairs: [...pairs, ...crossings], labels, claims: claimsOf(sure), blanks, isPrinted };
+  return {
+    pairs: [...pairs, ...crossings],
+    labels,
+    claims: claimsOf(sure),
+    columns: columnsIn(pairs, layout),
+    blanks,
+    isPrinted,
+  };
 }
 
 /**
@@ -143,7 +156,7 @@ function openLabel(text: string, last: Draft | undefined): string | undefined {
   if (last !== undefined) return undefined;
   const isShort = text.length <= LABEL_CHARACTERS_MAX && wordCount(text) <= LABEL_WORDS_MAX;
   const isLabel = POINTS.test(text) || !isSentence(text) || (isItem(text) && text.trimEnd().endsWith('?'));
-  return isShort && /\p{L}/u.test(text) && isLabel ? text : undefined;
+  return isShort && /\p{L}/u.test(text) && isLabel && !isCapacity(text) ? text : undefined;
 }
 
 /** Marks and units between a label and its value. */
@@ -240,21 +253,33 @@ const columnsOf = ({ at, value: { segment }, kind }: Draft): readonly string[] =
   return [`${label} from ${Math.round(segment.x0 / 4)}`, `${label} to ${Math.round(segment.x1 / 4)}`];
 };
 
+interface Heads {
+  readonly boxHeads: BoxHeads;
+  /** The labels that have a value beside them. */
+  readonly owners: ReadonlySet<Segment>;
+}
+
+/** A section may have so many rows of labels below its heading. */
+const SECTION_ROWS_MAX = 16;
+
 /** The nearest text above in the column that has no value of its own and is no sentence. */
-function contextOf(segment: Segment, { layout, isPrinted }: Page, boxes: BoxHeads): string {
-  const heading = above(segment, layout).find((other) => {
-    if (
-      boxes.isOfBox(other, segment) ||
-      isPrinted(other) ||
-      !/\p{L}{3}/u.test(other.text) ||
-      isSentence(paragraphsOf(layout).of.get(other)?.paragraph.text ?? other.text)
-    )
-      return false;
+function contextOf(segment: Segment, { layout, isPrinted }: Page, { boxHeads, owners }: Heads): string {
+  const isOther = (other: Segment): boolean =>
+    owners.has(other) ||
+    boxHeads.isOfBox(other, segment) ||
+    isPrinted(other) ||
+    !/\p{L}{3}/u.test(other.text) ||
+    isSentence(paragraphsOf(layout).of.get(other)?.paragraph.text ?? other.text);
+  const isAlone = (other: Segment): boolean => {
     const next = nextOf(other, layout);
-    const isAlone = next === undefined || next.x0 - other.x1 > 40 || !/\d/.test(next.text);
-    return isAlone && !/:\s*\S/.test(other.text);
-  });
-  return heading?.text ?? '';
+    return next === undefined || next.x0 - other.x1 > 40 || !/\d/.test(next.text);
+  };
+  const heading = above(segment, layout, SECTION_ROWS_MAX).find(
+    (other) =>
+      openedMember(other.text) !== undefined ||
+      (!isOther(other) && isAlone(other) && !/:\s*\S/.test(other.text)),
+  );
+  return heading === undefined ? '' : (openedMember(heading.text) ?? heading.text);
 }
 
 /** How the letters of a text look. */
@@ -342,6 +367,18 @@ function numberingOf({ rows, segments }: Layout): ReadonlySet<Segment> {
     }
   }
   return new Set([...[...columns.values()].filter(isAscending).flat(), ...rows.flatMap(twice)]);
+}
+
+/** The numbers of more labels in the text of a numbered one: "15 State ID no. 16 State wages". */
+function laterNumbers([first, ...words]: readonly Word[]): readonly Word[] {
+  let last = Number.parseInt(first?.text ?? '', 10);
+  return words.filter(({ text }, i) => {
+    const number = NUMBERING.test(text) ? Number.parseInt(text, 10) : NaN;
+    const isNext =
+      number > last && number - last <= STEP_MAX && /^\p{Lu}\p{L}/u.test(words[i + 1]?.text ?? '');
+    if (isNext) last = number;
+    return isNext;
+  });
 }
 
 /** A line's number, which may stand in one text with its label. */

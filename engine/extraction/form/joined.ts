@@ -8,9 +8,12 @@ type Drawn = Pick<Pair, 'label' | 'value' | 'kind'>;
 const IN_LABELS = /\s?\/\s?|\s[–—&-]\s/u;
 const IN_VALUES = /\s[/–—&-]\s/gu;
 
+/** A side of a value without digits is a code or a mark: "27 YRS / M". */
+const MARK_MAX = 6;
+
 /**
- * "Contract / Revision" with "953807 / 1": each side of a joined label has its side of a joined value. Sides have
- * digits, for a name may be said in two languages beside a label that is.
+ * "Contract / Revision" with "953807 / 1": each side of a joined label has its side of a joined value. A side has
+ * digits, and the other as well or few letters, for a name may be said in two languages beside a label that is.
  */
 export function sidesOf<D extends Drawn>(draft: D): readonly D[] {
   const { segment, from, to } = draft.value;
@@ -21,9 +24,11 @@ export function sidesOf<D extends Drawn>(draft: D): readonly D[] {
     { segment, from, to: from + mark.index },
     { segment, from: from + mark.index + mark[0].length, to },
   ];
+  const texts = sides.map((side) => segment.text.slice(side.from, side.to));
   const isJoined =
     labels.every((label) => /\p{L}{2}/u.test(label)) &&
-    sides.every((side) => /\d/.test(segment.text.slice(side.from, side.to)));
+    texts.some((text) => /\d/.test(text)) &&
+    texts.every((text) => /\d/.test(text) || text.trim().length <= MARK_MAX);
   return isJoined ? sides.map((value, i) => ({ ...draft, label: labels[i] ?? '', value })) : [draft];
 }
 

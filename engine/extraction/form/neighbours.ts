@@ -36,10 +36,10 @@ export function below(segment: Segment, { rows }: Layout, reach: number): Segmen
   return undefined;
 }
 
-/** The segments above in the same column, the nearest first. */
-export function above(segment: Segment, { rows }: Layout): readonly Segment[] {
+/** The segments above in the same column, the nearest first, in so many rows. */
+export function above(segment: Segment, { rows }: Layout, rowsMax = ROWS_MAX): readonly Segment[] {
   const found: Segment[] = [];
-  for (const row of rows.slice(Math.max(0, segment.row - ROWS_MAX), segment.row).reverse()) {
+  for (const row of rows.slice(Math.max(0, segment.row - rowsMax), segment.row).reverse()) {
     if (row.page !== segment.page) break;
     const other = inColumn(row, segment);
     if (other !== undefined && other.y0 < segment.y0 - 2) found.push(other);

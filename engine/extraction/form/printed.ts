@@ -64,3 +64,7 @@ export function isNextItem(text: string, before: string): boolean {
 
 /** The number of a line or box of a form, by its form alone: `7`, `31a`, `(2)`. */
 export const NUMBERING = /^\(?(\d{1,3})\s?[a-z]?[.)]?$/;
+
+/** Says what the one named above it is: "as Borrower," on the cover of a contract. */
+export const isCapacity = (text: string): boolean =>
+  /^(?:as|als|en tant que|en calidad de|in qualità di|como)\s(?:an?\s|the\s)?\p{Lu}/u.test(text);

@@ -1,9 +1,11 @@
+import type { Json } from '../../kernel/json.ts';
 import { inSegment, type Candidate } from '../candidates.ts';
 import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, textFinding, type Evidence, type Finding } from '../finding.ts';
 import type { Source } from '../source.ts';
 import { choicesIn, yesOrNo } from '../texts.ts';
+import { dayInPeriod } from './days.ts';
 import { isEmpty, segmentOf, type Cell } from './grid.ts';
 
 /** How sure a value is whose column was told by its header. */
@@ -46,8 +48,14 @@ function typed(field: Field, cell: Cell, { source, evidence }: CellReading): Fin
   const found = inSegment(segment, source.conventions).find(
     (one) => kinds.has(one.kind) && fillsCell(one, segment.text),
   );
-  return found === undefined ? undefined : findingOf(found, evidence);
+  if (found !== undefined)
+    return findingOf(found, evidence, cell.isOut === true ? paid(found.value) : found.value);
+  const day = field.kind === 'date' ? dayInPeriod(segment.text, source) : undefined;
+  return day === undefined ? undefined : withValue(whole(cell, { source, evidence }), day);
 }
+
+/** What stands in a column of debits is paid, whatever its sign. */
+const paid = (value: Json): Json => (typeof value === 'number' && value > 0 ? -value : value);
 
 /** One choice is the value; several are what a list in the row is made of. */
 const chosen = (finding: Finding | undefined, [first, ...others]: readonly string[]): Finding | undefined =>
@@ -91,26 +99,29 @@ const SAMPLE = 60;
 /** What a cell may be; columns are looked at below every row that may be their header. */
 const CELL_KINDS = new WeakMap<Cell, ReadonlySet<string>>();
 
-function kindsIn(cell: Cell, conventions: Source['conventions']): ReadonlySet<string> {
+function kindsIn(cell: Cell, source: Source): ReadonlySet<string> {
   const segment = segmentOf(cell);
-  const filling = inSegment(segment, conventions).filter((one) => fillsCell(one, segment.text));
+  if (dayInPeriod(segment.text, source) !== undefined) return DAY;
+  const filling = inSegment(segment, source.conventions).filter((one) => fillsCell(one, segment.text));
   return new Set(filling.map(({ kind }) => kind));
 }
 
-function kindsOfCell(cell: Cell, conventions: Source['conventions']): ReadonlySet<string> {
-  const known = CELL_KINDS.get(cell) ?? kindsIn(cell, conventions);
+const DAY: ReadonlySet<string> = new Set(['date']);
+
+function kindsOfCell(cell: Cell, source: Source): ReadonlySet<string> {
+  const known = CELL_KINDS.get(cell) ?? kindsIn(cell, source);
   CELL_KINDS.set(cell, known);
   return known;
 }
 
-export function profileOf(cells: readonly (Cell | undefined)[], { conventions }: Source): Profile {
+export function profileOf(cells: readonly (Cell | undefined)[], source: Source): Profile {
   const step = Math.max(1, Math.ceil(cells.length / SAMPLE));
   const sample = cells.filter((_, i) => i % step === 0);
   const filled = sample.filter((cell): cell is Cell => !isEmpty(cell));
   const share = (is: (cell: Cell) => boolean): number =>
     filled.length === 0 ? 0 : filled.filter(is).length / filled.length;
   const has = (cell: Cell, kinds: readonly string[]): boolean => {
-    const known = kindsOfCell(cell, conventions);
+    const known = kindsOfCell(cell, source);
     return kinds.some((kind) => known.has(kind));
   };
   return {

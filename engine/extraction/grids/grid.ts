@@ -1,5 +1,6 @@
 import type { Box, Word } from '../../document/document.ts';
 import { folded } from '../../kernel/text.ts';
+import type { Field } from '../fields/fields.ts';
 import type { Segment } from '../places/layout.ts';
 
 /** A cell with the words that it is made of. */
@@ -9,6 +10,8 @@ export interface Cell {
   readonly words: readonly Word[];
   /** Places that it covers. */
   readonly columnSpan: number;
+  /** It stands in a column of debits. */
+  readonly isOut?: boolean;
 }
 
 /** One row of a grid by column; a spanning cell stands in each place that it covers. */
@@ -79,3 +82,21 @@ export const cellsIn = (row: GridRow): readonly Cell[] => [
 /** The text of a cell for comparing headers. */
 export const sameText = (a: string, b: string): boolean =>
   folded(a).replace(/\s+/g, ' ').trim() === folded(b).replace(/\s+/g, ' ').trim();
+
+/** A grid whose columns were told by a header. */
+export interface Headed {
+  readonly grid: Grid;
+  /** The last row of its header; −1 where it has none. */
+  readonly header: number;
+  /** Rows of the header. */
+  readonly depth: number;
+  readonly mapped: ReadonlyMap<Field, Place>;
+  /** Mean over all fields of how well a header names them. */
+  readonly score: number;
+}
+
+/** The column of a field, and how well its header names it. */
+export interface Place {
+  readonly column: number;
+  readonly score: number;
+}

@@ -4,8 +4,8 @@ import type { Listed } from '../lists/rowMembers.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { contextScore, sections } from './sections.ts';
-import type { Grid } from './grid.ts';
-import type { Headed } from '../columns/headed.ts';
+import { unfolded } from './apart.ts';
+import type { Grid, Headed } from './grid.ts';
 import { headedBy, type Asked } from './headerRows.ts';
 import { headerMatcher } from '../words/says.ts';
 import { lineGrids } from './lineGrids.ts';
@@ -48,11 +48,13 @@ export function gridRows({ fields, called, outer }: Listed, source: Source): Gri
   return answers.reduce((best, one) => (isBetter(one, best) ? one : best), none);
 }
 
-const drawnIn = once((source: Source) => gridsOf(source.document).slice(0, GRIDS_MAX));
+const drawnIn = once((source: Source) => gridsOf(source.document).slice(0, GRIDS_MAX).map(unfolded));
 const turnedIn = once((source: Source) => turnedGrids(drawnIn(source)));
 const linesFor = once((source: Source) =>
   once((fields: readonly Field[]) =>
-    lineGrids({ fields, matcher: headerMatcher(source.labels), source }).slice(0, GRIDS_MAX),
+    lineGrids({ fields, matcher: headerMatcher(source.labels), source })
+      .slice(0, GRIDS_MAX)
+      .map(unfolded),
   ),
 );
 

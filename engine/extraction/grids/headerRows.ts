@@ -1,11 +1,11 @@
 import type { Field } from '../fields/fields.ts';
 import type { Source } from '../source.ts';
 import { profileOf, typeFit, type Profile } from './cellValues.ts';
-import { cellsIn, isEmpty, type Cell, type Grid, type GridRow } from './grid.ts';
+import { type Cell, cellsIn, type Grid, type GridRow, type Headed, isEmpty, type Place } from './grid.ts';
+import { asksBothSides, withSides } from './apart.ts';
 import type { HeaderMatcher } from '../words/says.ts';
-import { byContent } from '../columns/byContent.ts';
-import { beginsWithValues, byOrder } from '../columns/byOrder.ts';
-import type { Headed, Place } from '../columns/headed.ts';
+import { byContent } from './byContent.ts';
+import { beginsWithValues, byOrder } from './byOrder.ts';
 import { remembered } from '../../kernel/once.ts';
 
 /** Tables with more columns are no registers that a schema asks for. */
@@ -34,7 +34,9 @@ export interface Asked {
 export function headedBy(grid: Grid, asked: Asked): Headed | undefined {
   const apart = bestNamed(grid, asked);
   const joined = (apart?.mapped.size ?? 0) < asked.fields.length ? underSpans(grid) : undefined;
-  const best = better(apart, joined === undefined ? undefined : bestNamed(joined, asked));
+  const sided = asksBothSides(asked.fields) ? withSides(grid) : undefined;
+  const [plain, told] = [joined, sided].map((one) => (one === undefined ? undefined : bestNamed(one, asked)));
+  const best = better(told, better(apart, plain));
   const named = best?.mapped.size ?? 0;
   if (named === asked.fields.length) return best;
   const ordered = inOrder(grid, asked);

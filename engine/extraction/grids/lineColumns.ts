@@ -24,18 +24,48 @@ export const placedWords = ({ segments }: Row): readonly PlacedWord[] =>
     words.map((word) => ({ word, x0: word.box?.[0] ?? x0, x1: word.box?.[2] ?? x1 })),
   );
 
-/** Columns are parted by white that goes down through nearly all rows, and is broader than a space. */
-export function columnSpans(rows: readonly Row[]): readonly Span[] {
-  const edges = rows
-    .flatMap(placedWords)
+/**
+ * Columns are parted by white that goes down through nearly all rows, and is broader than a space. A head that stands
+ * over white is one too, with the few values below it: of credits among many debits, or of none at all where the
+ * nearest column has a head of its own.
+ */
+export function columnSpans(rows: readonly Row[], heads: readonly Segment[]): readonly Span[] {
+  const spans = spansOf(rows);
+  const isApart = (one: Span): boolean => spans.every((span) => !meet(span, one));
+  const under = rows.flatMap(({ segments }) => segments.filter(isApart));
+  const added = heads.filter(isApart).flatMap((head): readonly Span[] => {
+    const own = [head, ...under.filter((segment) => meet(segment, head))];
+    const column = { x0: Math.min(...own.map(({ x0 }) => x0)), x1: Math.max(...own.map(({ x1 }) => x1)) };
+    if (heads.filter((other) => meet(other, column)).length > 1 || !isApart(column)) return [];
+    const nearest = spans[columnAt(spans, head)];
+    const isHeaded = nearest !== undefined && heads.some((other) => meet(other, nearest));
+    return own.length > 1 || isHeaded ? [column] : [];
+  });
+  return added.length === 0 ? spans : [...spans, ...added].sort((a, b) => a.x0 - b.x0);
+}
+
+const meet = (one: Span, other: Span): boolean => one.x0 < other.x1 && other.x0 < one.x1;
+
+const spansOf = (rows: readonly Row[]): readonly Span[] =>
+  commonSpans(rows.flatMap(placedWords), { lines: rows.length, gap: GAP * medianHeight(rows) });
+
+interface Lines {
+  /** How many lines the spans are of. */
+  readonly lines: number;
+  /** Points of white that do not part columns. */
+  readonly gap: number;
+}
+
+/** Where most of some lines have something. */
+export function commonSpans(all: readonly Span[], { lines, gap }: Lines): { x0: number; x1: number }[] {
+  const edges = all
     .flatMap(({ x0, x1 }) => [
       { x: x0, step: 1 },
       { x: Math.max(x0, x1), step: -1 },
     ])
     .sort((a, b) => a.x - b.x || b.step - a.step);
-  const least = Math.floor(OVER_GAP * rows.length) + 1;
+  const least = Math.floor(OVER_GAP * lines) + 1;
   const spans: { x0: number; x1: number }[] = [];
-  const gap = GAP * medianHeight(rows);
   let depth = 0;
   for (const { x, step } of edges) {
     const last = spans.at(-1);

@@ -1,6 +1,8 @@
 import { once } from '../../kernel/once.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import { labelWords } from '../words/labelWords.ts';
+import { asksBothSides, hasSides } from './apart.ts';
+import { isDay } from './days.ts';
 import type { Cell, Grid, GridRow } from './grid.ts';
 import type { Asked as AskedOfRows } from './headerRows.ts';
 import { columnSpans, gridRow, nearestOver, placedCells, placedWords } from './lineColumns.ts';
@@ -29,14 +31,19 @@ export function lineGrids(asked: Asked): readonly Grid[] {
   const { rows } = asked.source.layout;
   const headers = rows.slice(0, ROWS_MAX).filter((row) => isHeader(row, asked));
   const starts = new Set(headers);
-  return apart(headers, asked).flatMap((header) => gridUnder(header, rows, starts));
+  const hits = headers.map((row) => ({ row, hits: hitsOf(row, asked) }));
+  return strongestOf(hits, (one, next) => isNear(one.row, next.row)).flatMap(({ row }) =>
+    gridUnder(row, rows, starts),
+  );
 }
 
 /** Fields that the row names; in a text that stands alone each by words of its own, for it may be a title. */
 const hitsOf = (row: Row, { fields, matcher }: Asked): number => {
   const runs = wordsRun(row);
   const named = fields.flatMap((field) => bestRun(runs, (run) => matcher(field, run)) ?? []);
-  return row.segments.length > 1 ? named.length : new Set(named).size;
+  if (row.segments.length < 2) return new Set(named).size;
+  const hasBoth = named.length < fields.length && hasSides(row.segments.map(({ text }) => text));
+  return named.length + (hasBoth && asksBothSides(fields) ? 1 : 0);
 };
 
 function bestRun(runs: readonly string[], score: (run: string) => number): string | undefined {
@@ -69,18 +76,29 @@ function runsOf({ words }: Segment): readonly string[] {
   return labelWords(all).length === 0 ? [] : [all, ...runs];
 }
 
+/** A row that may be a header, with how many fields it names. */
+export interface Header {
+  readonly row: Row;
+  readonly hits: number;
+}
+
 /** Of headers that stand in one band, the one that names most. */
-function apart(headers: readonly Row[], asked: Asked): readonly Row[] {
-  const kept: Row[] = [];
+export function strongestOf(
+  headers: readonly Header[],
+  isOneBand: (one: Header, next: Header) => boolean,
+): readonly Header[] {
+  const kept: Header[] = [];
   for (const header of headers) {
     const last = kept.at(-1);
-    if (last === undefined || last.page !== header.page || !isNear(last, header)) kept.push(header);
-    else if (hitsOf(header, asked) > hitsOf(last, asked)) kept[kept.length - 1] = header;
+    if (last === undefined || last.row.page !== header.row.page || !isOneBand(last, header))
+      kept.push(header);
+    else if (header.hits > last.hits) kept[kept.length - 1] = header;
   }
   return kept;
 }
 
-const top = ({ segments }: Row): number => Math.min(...segments.map(({ y0 }) => y0));
+/** Where the top of a row stands, points. */
+export const top = ({ segments }: Row): number => Math.min(...segments.map(({ y0 }) => y0));
 const height = ({ segments }: Row): number => Math.max(...segments.map(({ y0, y1 }) => y1 - y0));
 const isNear = (above: Row, below: Row): boolean => Math.abs(top(below) - top(above)) <= NEAR * height(below);
 
@@ -89,7 +107,8 @@ function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>):
   const last = band.at(-1) ?? header;
   const body = bodyBelow(last, rows, starts);
   if (body.length === 0) return [];
-  const columns = columnSpans(body.filter(({ segments }) => segments.length > 1 || body.length < 3));
+  const full = body.filter(({ segments }) => segments.length > 1 || body.length < 3);
+  const columns = columnSpans(full, last.segments);
   if (columns.length < 2) return [];
   const all = [...band, ...body];
   const above = rows.slice(Math.max(0, (band[0]?.index ?? 0) - 4), band[0]?.index).reverse();
@@ -122,21 +141,64 @@ const WRAPPED = 1.65;
  */
 function withWrapped(lines: readonly Row[], cells: readonly GridRow[], header: number): readonly GridRow[] {
   const rows: GridRow[] = [];
+  const begins = rowsBeginByDay(cells.slice(header));
   let [last, line]: [GridRow | undefined, Row | undefined] = [undefined, undefined];
   for (const [i, row] of cells.entries()) {
-    const joined = i > header && last !== undefined ? joinedCells(last, row) : undefined;
-    if (joined !== undefined && isRightBelow(line, lines[i])) rows[rows.length - 1] = joined;
+    const joined = i > header && last !== undefined && joinedTo(last, row, { line, next: lines[i], begins });
+    if (joined) rows[rows.length - 1] = joined;
     else rows.push(row);
     [last, line] = [rows.at(-1), lines[i]];
   }
   return rows;
 }
 
+interface Lines {
+  readonly line: Row | undefined;
+  readonly next: Row | undefined;
+  /** Each row has its day first. */
+  readonly begins: boolean;
+}
+
+/** A row with the line below it; undefined where that begins a row of its own. */
+function joinedTo(row: GridRow, next: GridRow, { line, next: below, begins }: Lines): GridRow | undefined {
+  const whole = begins && isClose(line, below) ? withLine(row, next) : undefined;
+  if (whole !== undefined) return whole;
+  return isRightBelow(line, below) ? joinedCells(row, next) : undefined;
+}
+
+const DAYS_MIN = 2;
+/** Of the first cells that are filled so many are days. */
+const DAYS_SHARE = 0.6;
+
+/** What stands first in the rows tells where each begins: a day that the lines of its text lack. */
+function rowsBeginByDay(rows: readonly GridRow[]): boolean {
+  const first = rows.flatMap(([cell]) => cell ?? []);
+  const days = first.filter(({ text }) => isDay(text)).length;
+  return days >= DAYS_MIN && days >= DAYS_SHARE * first.length;
+}
+
+/** A row that begins by a day with a line that does not: its texts go on, and its other cells are filled. */
+function withLine(row: GridRow, next: GridRow): GridRow | undefined {
+  if (row[0] === undefined || !isDay(row[0].text) || next[0] !== undefined) return undefined;
+  const clash = next.some((cell, i) => cell !== undefined && row[i] !== undefined && !areTexts(row[i], cell));
+  return clash ? undefined : row.map((cell, i) => withMore(cell, next[i]));
+}
+
+const areTexts = (one: Cell, other: Cell): boolean =>
+  [one, other].every(({ text }) => /\p{L}{2}/u.test(text));
+
+const withMore = (cell: Cell | undefined, more: Cell | undefined): Cell | undefined =>
+  cell === undefined || more === undefined
+    ? (cell ?? more)
+    : { ...cell, text: `${cell.text} ${more.text}`, words: [...cell.words, ...more.words] };
+
+const isClose = (line: Row | undefined, next: Row | undefined): boolean =>
+  line !== undefined && line.page === next?.page && top(next) - top(line) <= WRAPPED * height(line) + 1;
+
 function isRightBelow(line: Row | undefined, next: Row | undefined): boolean {
-  if (line === undefined || next === undefined || line.page !== next.page) return false;
-  const under = next.segments[0];
-  const over = line.segments.find(({ x0 }) => Math.abs(x0 - (under?.x0 ?? 0)) < SAME_LEFT);
-  return over !== undefined && top(next) - top(line) <= WRAPPED * height(line) + 1;
+  if (line === undefined || !isClose(line, next)) return false;
+  const under = next?.segments[0];
+  return line.segments.some(({ x0 }) => Math.abs(x0 - (under?.x0 ?? 0)) < SAME_LEFT);
 }
 
 const SAME_LEFT = 6;
@@ -150,12 +212,7 @@ function joinedCells(row: GridRow, next: GridRow): GridRow | undefined {
   );
   if (cell === undefined || !hasMore || !/\p{L}{2}/u.test(cell.text) || !/\p{L}{2}/u.test(only.cell.text))
     return undefined;
-  const both = {
-    ...cell,
-    text: `${cell.text} ${only.cell.text}`,
-    words: [...cell.words, ...only.cell.words],
-  };
-  return row.map((other, column) => (column === only.column ? both : other));
+  return row.map((other, column) => (column === only.column ? withMore(other, only.cell) : other));
 }
 
 /** A text alone in the row right above the header. */

@@ -1,5 +1,5 @@
 import type { Word } from '../../document/document.ts';
-import type { Headed, Place } from '../columns/headed.ts';
+import { type Cell, cellsIn, type Grid, type GridRow, type Headed, isEmpty, type Place } from './grid.ts';
 import type { Called, Field } from '../fields/fields.ts';
 import { wholeScore, type HeaderMatcher } from '../words/says.ts';
 import { folded } from '../../kernel/text.ts';
@@ -7,7 +7,6 @@ import { labelWords } from '../words/labelWords.ts';
 import { ALIKE, alike } from '../words/alike.ts';
 import type { Finding } from '../finding.ts';
 import { cellValue } from './cellValues.ts';
-import { cellsIn, isEmpty, type Cell, type Grid, type GridRow } from './grid.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { lexicon } from '../words/lexicon.ts';
@@ -265,33 +264,56 @@ interface RowChoice {
 }
 
 export function rowChoice({ description, phrases }: Called): RowChoice {
-  const { asked, excluded } = parted(description);
+  const { asked, excluded, quoted } = parted(description);
   const asksTotals = [...asked, ...phrases.flat()].some((word) => TOTALS.has(word));
   return {
     asksTotals,
     isTotal: (label) => !asksTotals && TOTALS.has(wordsOf(label)[0] ?? ''),
     leavesOut: (label) => {
       const words = wordsOf(label);
+      if (quoted.some((text) => folded(label).startsWith(`${text} `))) return true;
       return words.length > 0 && words.every((word) => excluded.some((other) => alike(word, other) >= ALIKE));
     },
   };
 }
 
-/** The words before "without", and those after it up to the end of its clause. */
-function parted(description: string): {
+interface Parted {
   readonly asked: readonly string[];
   readonly excluded: readonly string[];
-} {
-  const asked: string[] = [];
-  const excluded: string[] = [];
-  for (const clause of folded(description).split(/[.;:()]/)) {
-    const words = clause.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
-    const at = words.findIndex((word) => WITHOUT.has(word));
-    asked.push(...(at < 0 ? words : words.slice(0, at)));
-    if (at >= 0) excluded.push(...words.slice(at + 1));
-  }
-  return { asked, excluded };
+  /** What stands in quotes among the excluded: how lines begin that are left out. */
+  readonly quoted: readonly string[];
 }
+
+/** The words before "without", and those after it up to the end of its clause; what is in brackets goes with it. */
+function parted(description: string): Parted {
+  const all = { asked: [] as string[], excluded: [] as string[], quoted: [] as string[] };
+  let [excludes, outside] = [false, false];
+  for (const { mark, clause } of clausesOf(folded(description))) {
+    const goesOn = mark === '(' ? excludes : mark === ')' && outside;
+    if (mark === '(') outside = excludes;
+    const [asked, excluded] = goesOn ? ['', clause] : cutAtWithout(clause);
+    excludes = goesOn || excluded !== '';
+    all.asked.push(...wordsIn(asked));
+    all.excluded.push(...wordsIn(excluded));
+    all.quoted.push(...[...excluded.matchAll(QUOTED)].flatMap(([, text]) => text ?? []));
+  }
+  return all;
+}
+
+/** Clauses, each with the mark before it. */
+const clausesOf = (text: string): readonly { readonly mark: string; readonly clause: string }[] =>
+  [...text.matchAll(/(^|[.;:()])([^.;:()]*)/g)].map(([, mark = '', clause = '']) => ({ mark, clause }));
+
+const wordsIn = (text: string): readonly string[] => text.match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** What a clause asks for, and what it says from the word that excludes. */
+function cutAtWithout(clause: string): readonly [asked: string, excluded: string] {
+  for (const { 0: word, index } of clause.matchAll(/[\p{L}\p{N}]+/gu))
+    if (WITHOUT.has(word)) return [clause.slice(0, index), `${clause.slice(index + word.length)} `];
+  return [clause, ''];
+}
+
+const QUOTED = /['"‘“„]([^'"‘’“”„]{2,40})['"’”]/gu;
 
 const wordsOf = (label: string): readonly string[] =>
   labelWords(label.replace(/\(\p{L}?\d{0,2}\)|[*†‡]/gu, ' ')).filter((word) => word.length > 1);

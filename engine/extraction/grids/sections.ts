@@ -1,8 +1,7 @@
-import type { Headed } from '../columns/headed.ts';
+import { type Cell, cellsIn, type Grid, type GridRow, type Headed, sameText } from './grid.ts';
 import type { Called, Field } from '../fields/fields.ts';
 import { labelWords } from '../words/labelWords.ts';
 import { ALIKE, alike } from '../words/alike.ts';
-import { cellsIn, sameText, type Cell, type Grid, type GridRow } from './grid.ts';
 import { headerTexts, type Asked } from './headerRows.ts';
 import { groupFields, mayBeGroup, type Part } from './partRows.ts';
 

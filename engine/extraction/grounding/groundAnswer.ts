@@ -1,13 +1,14 @@
 import type { Document } from '../../document/document.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { asObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { MIN_CONFIDENCE, seenWarnings, toldAboveFloor } from '../confidenceFloor.ts';
 import { withAbsence } from './absence.ts';
 import { groundedIn, type Grounded } from './grounding.ts';
 import { leavesOf } from './groundingLeaves.ts';
 import { objectInAnswer } from '../../kernel/jsonAnswer.ts';
-import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
+import type { GroundedValue, NoObject, ScoredWork } from '../../ports/documentTools.ts';
 import type { ExtractionSettings, ValidationError, ValueCitation } from '../../ports/extractionEngine.ts';
 import { scoredAnswer } from '../../learning/scoring/feedback.ts';
+import { onlyLabelled } from '../../learning/scoring/labelled.ts';
 import { unpacked } from '../../ports/packing.ts';
 import { validate } from '../schema/validation.ts';
 
@@ -131,7 +132,8 @@ const shownOf = (document: Document, pages: Answered['pages']): Document =>
     : { ...document, pages: document.pages.filter(({ page }) => page >= pages[0] && page <= pages[1]) };
 
 /** An answer without an object, or nested without end, is none. */
-export function scoreAnswer({ expected, answer }: Pick<Answered, 'answer'> & { expected: JsonObject }) {
+export function scoreAnswer({ expected, answer, labelledOnly }: ScoredWork) {
   const found = objectInAnswer(answer);
-  return scoredAnswer(expected, found !== undefined && isDeep(found) ? undefined : found);
+  const got = found !== undefined && isDeep(found) ? undefined : found;
+  return scoredAnswer(expected, labelledOnly === true ? asObject(onlyLabelled(expected, got)) : got);
 }

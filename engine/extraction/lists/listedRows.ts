@@ -1,6 +1,7 @@
 import { once } from '../../kernel/once.ts';
 import type { Generator, Outcome } from '../../ports/why.ts';
 import { authorRows, factFor } from '../facts/bylines.ts';
+import { invoiceRows } from '../facts/invoiceFacts.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, type Finding, type Signed } from '../finding.ts';
 import { gridRows } from '../grids/gridRows.ts';
@@ -8,6 +9,7 @@ import { contactList } from '../parts/contacts.ts';
 import { listInProse } from '../prose/proseValues.ts';
 import { LABELLED, ranked } from '../ranking.ts';
 import { tickedChoices } from '../singles/ticked.ts';
+import { settled, type Off } from './balances.ts';
 import { calledRows } from './calledRows.ts';
 import { citedRows, citedWorks } from './citedWorks.ts';
 import { datedEntries } from './datedEntries.ts';
@@ -18,6 +20,7 @@ import type { Listed } from './rowMembers.ts';
 import type { SignedRow } from './rowValues.ts';
 import type { Source } from '../source.ts';
 import { typedLines } from './typedLines.ts';
+import { figureMembers, figureRows } from '../statements/figureLines.ts';
 import { statementMembers, statementRows } from '../statements/statementRows.ts';
 import { findRows, type RowFindings } from '../tables/rowValues.ts';
 import { findTexts } from '../texts.ts';
@@ -38,6 +41,8 @@ export interface TriedWay {
 /** The items of a list, and the ways that they were looked for in. */
 export interface ListItems<Item> {
   readonly items: readonly Item[];
+  /** Balances of an account that do not come out by its rows. */
+  readonly off?: readonly Off[];
   readonly tried: readonly TriedWay[];
 }
 
@@ -73,7 +78,7 @@ const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_t
 /** The rows of a list, by the way that answers it best. */
 export function listedRows(listed: Listed, source: Source): ListItems<SignedRow> {
   const { items, tried } = rowsByWays(listed, source);
-  return { items: countsApart(items, listed.fields), tried };
+  return { ...settled(countsApart(items, listed.fields), listed.fields, source), tried };
 }
 
 /** "2 Almond slice": how many of what a receipt's line has. */
@@ -113,11 +118,21 @@ function countsApart(rows: readonly SignedRow[], fields: readonly Field[]): read
 /** Members of a financial statement have one way alone. */
 function rowsByWays(listed: Listed, source: Source): ListItems<SignedRow> {
   const members = statementMembers(listed.fields);
-  const ways: readonly ListWay<RowFindings>[] =
-    members === undefined
-      ? rowWays(listed).map(({ by, rows }) => ({ by, find: () => someOf(rows(listed, source)) }))
-      : [{ by: 'statements', find: () => statementRows(listed, members, source) }];
-  return firstOf(ways, source, signedRow);
+  if (members !== undefined)
+    return firstOf(
+      [{ by: 'statements', find: () => statementRows(listed, members, source) }],
+      source,
+      signedRow,
+    );
+  const figures = figureMembers(listed.fields);
+  const lines: readonly RowWay[] =
+    figures === undefined ? [] : [{ by: 'statements', rows: () => figureRows(listed, figures, source) }];
+  const ways = [...lines, ...rowWays(listed)];
+  return firstOf(
+    ways.map(({ by, rows }) => ({ by, find: () => someOf(rows(listed, source)) })),
+    source,
+    signedRow,
+  );
 }
 
 interface RowWay {
@@ -151,14 +166,17 @@ function rowWays({ fields, outer }: Listed): readonly RowWay[] {
     : [WORKS, TABLES, ...RECORDS, LABELS, NUMBERED, CALLED, TYPED];
 }
 
-/** The same with the authors of a paper before all else. */
+/** The same with the lines of an invoice that is data, and the authors of a paper, before all else. */
 export function listOfRows(listed: Listed, source: Source): ListItems<SignedRow> {
-  const authors = firstOf(
-    [{ by: 'byline', find: () => someOf(authorRows(listed, source)) }],
+  const known = firstOf(
+    [
+      { by: 'embedded_xml', find: () => someOf(invoiceRows(listed, source)) },
+      { by: 'byline', find: () => someOf(authorRows(listed, source)) },
+    ],
     source,
     signedRow,
   );
-  return authors.items.length > 0 ? authors : listedRows(listed, source);
+  return known.items.length > 0 ? known : listedRows(listed, source);
 }
 
 const signedFinding = (finding: Finding, by: Generator): Signed => ({ ...finding, by });

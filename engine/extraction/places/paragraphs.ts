@@ -99,6 +99,15 @@ const IS_LABEL = /^\p{Lu}\S*(?:\s\S+){0,3}\s?:$/u;
 const HAS_LABEL = /(?:^|\s)\p{Lu}[\p{L}\s]{1,30}:\s/u;
 const OPENS_LABELLED = /^\p{Lu}\S*(?:\s\S+){0,3}:\s/u;
 
+/** A label before a value, however it is written. */
+const LABELLED = /^["\p{L}][\p{L}\p{N}\s/()"-]{0,40}:\s\S/u;
+
+/** Lines of files without places end where a value does: none goes on in the next label, and a short one in nothing. */
+const endsItself = (line: Segment, next: Segment): boolean =>
+  line.words.every(({ box }) => box === null) &&
+  LABELLED.test(line.text) &&
+  (line.text.length < LONG || LABELLED.test(next.text));
+
 /** A heading differs from its text by its weight. */
 const isBold = ({ words }: Segment): boolean => words.length > 0 && words.every(({ bold }) => bold);
 
@@ -108,6 +117,7 @@ const beginsAnew = (line: Segment, next: Segment): boolean =>
   IS_LABEL.test(next.text) ||
   ASSIGNED.test(next.text) ||
   isBold(line) !== isBold(next) ||
+  endsItself(line, next) ||
   (HAS_LABEL.test(line.text) && OPENS_LABELLED.test(next.text));
 
 function goesOn(line: Segment, next: Segment, right: number): boolean {

@@ -57,14 +57,21 @@ const OF_PERIOD = /period|zeitraum|p[ée]riode|per[ií]odo/;
 /** "The date the deed is made as of": by its description. */
 const SAYS_MADE = lexicon.asks.making;
 
+/** Words of an end, and no others that have its letters: an amendment has no "end". */
+const OF_END = new RegExp(
+  String.raw`(?<!\p{L})(?:expir|terminat|until|ablauf|vencimiento|scadenza|eind|` +
+    String.raw`(?:\p{L}*ende|end(?:s|ing|ed)?|fin|bis)(?!\p{L}))`,
+  'u',
+);
+
 function cuesFor(field: Field): readonly Cue[] {
   const words = wordsOf(field);
-  if (OF_PERIOD.test(words)) return /end|until|fin|bis/.test(words) ? EXPIRY : EFFECTIVE;
+  if (OF_PERIOD.test(words)) return OF_END.test(words) ? EXPIRY : EFFECTIVE;
   if (/effective|start|commenc|begin|kraft|effet|vigor|vigencia|decorrenza|ingang|valid from/.test(words))
     return [...EFFECTIVE, ...weaker(MADE)];
-  if (/expir|end|terminat|until|ablauf|fin|vencimiento|scadenza|eind/.test(words)) return EXPIRY;
+  if (OF_END.test(words)) return EXPIRY;
   const isOfContract =
-    /agreement|contract|sign|execut|made|dated|vertrag|abschluss|contrat|letter|document|brief|report/;
+    /agreement|contract|amendment|sign|execut|made|dated|vertrag|abschluss|contrat|letter|document|brief|report/u;
   const isSaid = field.about.flat().some((word) => SAYS_MADE.has(word));
   return isOfContract.test(words) || isSaid || words === 'date' ? MADE : [];
 }

@@ -3,7 +3,7 @@ import type { Finding } from '../finding.ts';
 import { duration, governingLaw, venue } from './proseClauses.ts';
 import { proseDate } from './proseDates.ts';
 import { partyFindings } from './proseParties.ts';
-import { partiesInRole, partyInRole, roleOf } from './roles.ts';
+import { namedAs, partiesInRole, partyInRole, roleOf } from './roles.ts';
 import { proseOf, type Prose } from './prose.ts';
 import type { Source } from '../source.ts';
 import { asks } from '../fields/wants.ts';
@@ -16,11 +16,18 @@ export function findInProse(field: Field, source: Source): Finding | undefined {
 
 function inProse(field: Field, source: Source): Finding | undefined {
   const prose = proseOf(source);
-  if (prose === undefined || field.choices.length > 0) return undefined;
+  if (field.choices.length > 0) return undefined;
+  if (prose === undefined) return onCover(field, source);
   if (field.kind === 'date') return proseDate(field, prose, source.conventions.dayFirst);
   if (field.kind === 'text' || field.kind === 'party') return said(field, prose, source);
   if (field.type === 'string' || field.type === 'boolean') return undefined;
   return asks(field, 'lasting') ? duration(field, prose) : undefined;
+}
+
+/** Covers and pages of signatures have no sentences, and say who has which role. */
+function onCover(field: Field, source: Source): Finding | undefined {
+  const isText = field.type === 'string' && (field.kind === 'text' || field.kind === 'party');
+  return isText && !asks(field, 'about_party') ? namedAs(roleOf(field), source)[0] : undefined;
 }
 
 function said(field: Field, prose: Prose, source: Source): Finding | undefined {

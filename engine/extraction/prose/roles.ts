@@ -44,11 +44,14 @@ export function partyInRole(prose: Prose, role: AskedRole, source: Source): Find
   const [named] = namedAs(role, source);
   if (named !== undefined) return named;
   const { names } = role;
-  const fitting = knownParties(prose).filter(
-    ({ name, about }) =>
-      aliasesAfter(prose.text, name).some((alias) => saysRole(role, alias)) ||
-      (names !== undefined && about.split(/[^\p{L}\p{N}]+/u).some((word) => names.has(word))),
+  const parties = knownParties(prose);
+  const called = parties.filter(({ name }) =>
+    aliasesAfter(prose.text, name).some((alias) => saysRole(role, alias)),
   );
+  const about = parties.filter(
+    (party) => names !== undefined && party.about.split(/[^\p{L}\p{N}]+/u).some((word) => names.has(word)),
+  );
+  const fitting = called.length > 0 ? called : about;
   const [only] = fitting;
   return fitting.length === 1 && only !== undefined ? findingFor(prose, only) : undefined;
 }
@@ -154,7 +157,8 @@ const isMargin = ({ row, page }: Segment, { layout: { rows } }: Source): boolean
 
 const STATED = { label: 0.9, strictness: 0.8, margin: 0.3, agreement: 0, kind: 'prose' } as const;
 
-const namedAs = (role: AskedRole, source: Source): readonly Finding[] =>
+/** The names above "as Borrower", where a role that is asked for stands so. */
+export const namedAs = (role: AskedRole, source: Source): readonly Finding[] =>
   capacitiesOf(source)
     .find(({ roles }) => roles.some((one) => saysRole(role, one)))
     ?.names.flatMap((segment) => {

@@ -2,6 +2,7 @@ import type { Word } from '../../document/document.ts';
 import { boxesOf, type Box } from '../form/boxes.ts';
 import { formOf, type Form } from '../form/form.ts';
 import type { Pair } from '../form/pair.ts';
+import { NUMBERING } from '../form/printed.ts';
 import { says } from '../words/says.ts';
 import { alike } from '../words/alike.ts';
 import { bothOf, initialsOf, termsIn, type Terms } from '../fields/terms.ts';
@@ -25,6 +26,8 @@ export interface Label {
   /** All that it says, and what each of its parts says that says the same again. */
   readonly ways: readonly Way[];
   readonly pairs: readonly Pair[];
+  /** The number or letter that it begins with, as the places of forms do. */
+  readonly item: string | undefined;
 }
 
 export interface ScoredLabel {
@@ -51,7 +54,7 @@ const indexed = once(indexOf);
 
 function indexOf(layout: Layout): LabelIndex {
   const form = formOf(layout);
-  const labels = labelsOf(form.pairs);
+  const labels = labelsOf(form.pairs, layout);
   const byWord = wordIndex(labels.map(({ ways }) => ways.flatMap(({ words }) => words)));
   const texts = paragraphsOf(layout).all;
   const textsByWord = wordIndex(texts.map(({ text }) => termsIn(text)));
@@ -64,14 +67,39 @@ function indexOf(layout: Layout): LabelIndex {
       placesOf(terms, byWord).flatMap((place) => {
         const label = labels[place];
         if (label === undefined) return [];
-        const score = label.ways.reduce((most, { words, context, share }) => {
+        const said = label.ways.reduce((most, { words, context, share }) => {
           const own = share * says({ label: words, context, implied }, terms);
           return Math.max(most, own);
         }, 0);
+        const score = placed(said, { asked: terms.item, printed: label.item });
         return score > 0 ? [{ label, score }] : [];
       }),
     speaking: (terms) => placesOf(terms, textsByWord).flatMap((place) => texts[place] ?? []),
   };
+}
+
+/** Of what a label leaves unsaid, the number of its place on the form says so much. */
+const BY_ITEM = 0.7;
+/** Another place of the form. */
+const OTHER_ITEM = 0.7;
+
+/** How well a label says a field, with the place on the form that the schema names: "box 12a". */
+function placed(
+  said: number,
+  { asked, printed }: { readonly asked: string | undefined; readonly printed: string | undefined },
+): number {
+  if (said === 0 || asked === undefined || printed === undefined) return said;
+  return printed.split('/').includes(asked) ? said + BY_ITEM * (1 - said) : OTHER_ITEM * said;
+}
+
+const BEGINS = /^\(?(\d{1,3}[a-z]?|[a-z](?:\/[a-z])?)[.)]?\s+\p{L}{2}/u;
+
+/** The number before a label, in its own text or at its left. */
+function itemOf({ label, at }: Pair, { segments }: Layout): string | undefined {
+  const own = BEGINS.exec(label)?.[1];
+  if (own !== undefined) return own;
+  const before = segments[at.index - 1];
+  return before?.row === at.row ? NUMBERING.exec(before.text)?.[0].replace(/[().\s]/g, '') : undefined;
 }
 
 /** Where no box is ticked, all but true check boxes may be the marks of a list. */
@@ -90,12 +118,12 @@ function untickedIn(boxes: readonly Box[]): ReadonlySet<Word> {
   );
 }
 
-function labelsOf(pairs: readonly Pair[]): readonly Label[] {
-  const labels = new Map<string, { words: readonly string[]; ways: readonly Way[]; pairs: Pair[] }>();
+function labelsOf(pairs: readonly Pair[], layout: Layout): readonly Label[] {
+  const labels = new Map<string, Omit<Label, 'pairs'> & { pairs: Pair[] }>();
   for (const pair of pairs) {
     const key = `${pair.label}\n${pair.context}`;
     const known = labels.get(key);
-    if (known === undefined) labels.set(key, { ...saidBy(pair), pairs: [pair] });
+    if (known === undefined) labels.set(key, { ...saidBy(pair), pairs: [pair], item: itemOf(pair, layout) });
     else known.pairs.push(pair);
   }
   return [...labels.values()];

@@ -2,7 +2,8 @@ import type { Field } from '../fields/fields.ts';
 import { roleIn } from '../fields/fieldConcepts.ts';
 import { labelWords } from '../words/labelWords.ts';
 import { says } from '../words/says.ts';
-import { termsIn } from '../fields/terms.ts';
+import { termsIn, type Terms } from '../fields/terms.ts';
+import { ALIKE, alike } from '../words/alike.ts';
 import { boxesIn, opensBox } from '../form/boxes.ts';
 import { below } from '../form/neighbours.ts';
 import type { Pair, Spot } from '../form/pair.ts';
@@ -82,13 +83,28 @@ const OTHERS_SHARE = 0.5;
  */
 function ownShare(field: Field, { label, score }: ScoredLabel, { labels }: Source): number {
   const { concept, terms } = field;
-  if (isOtherOne(field, label.pairs[0]?.label ?? '')) return 0;
-  if (label.words.some((word) => ANOTHER.has(word) && !terms.all.has(word))) return OTHERS_SHARE;
+  const [{ label: text, context } = NO_PAIR] = label.pairs;
+  if (isOtherOne(field, text)) return 0;
+  if (isOfOther(terms, termsIn(context)) || saysAnother(terms, label.words)) return OTHERS_SHARE;
   const isOwn = score >= OWN_NAME || label.words.every((word) => terms.all.has(word));
   if (isOwn || concept === undefined) return 1;
   const best = labels.any(label.words);
   const isOthers = best >= SAID_BY_OTHER && labels.concept(concept.id, label.words) < best - BETTER;
   return isOthers ? OTHERS_SHARE : 1;
+}
+
+const NO_PAIR = { label: '', context: '' };
+
+const saysAnother = ({ all }: Terms, words: readonly string[]): boolean =>
+  words.some((word) => ANOTHER.has(word) && !all.has(word));
+
+/** The heading names an object beside the field's own in the schema, and not that: "Buyer" for a seller's. */
+function isOfOther({ around = [], others = [] }: Terms, heading: readonly string[]): boolean {
+  const named = (words: readonly string[]): number =>
+    words.length === 0
+      ? 0
+      : words.filter((word) => heading.some((one) => alike(word, one) >= ALIKE)).length / words.length;
+  return heading.length > 0 && others.some((words) => named(words) > named(around));
 }
 
 /** "Alt Order #", "Previous Address": what such a word stands before is another one than is asked for. */
@@ -121,7 +137,7 @@ function offered(field: Field, { pair, score }: ScoredPair, source: Source): rea
       ...goneOn(value, { field, pair, shape }, source),
       kind: pair.kind,
       isTitled: isTitled(field, pair),
-      score: pair.kind === 'cross' ? score * columnShare(field, pair, score) : score,
+      score: score * shareOf(field, { pair, score }, source),
     },
   ];
 }
@@ -205,6 +221,16 @@ function tickedSpot(spot: Spot, { layout }: Source): Spot | undefined {
   const ticked = row.flatMap((one) => boxesIn(one, layout)).filter(({ isTicked }) => isTicked);
   const [only] = ticked;
   return only === undefined || ticked.length > 1 ? undefined : only.value;
+}
+
+/** The first of a column of values is one of a list's, and seldom the document's. */
+const OF_COLUMN = 0.6;
+
+/** What the place of a pair in a table leaves of the score. */
+function shareOf(field: Field, { pair, score }: ScoredPair, source: Source): number {
+  if (pair.kind === 'cross') return columnShare(field, pair, score);
+  const isOver = pair.kind === 'under' || pair.kind === 'below';
+  return isOver && labelIndexOf(source).form.columns.has(pair.value.segment) ? OF_COLUMN : 1;
 }
 
 /** A row alone does not say which of its cells is meant. */

@@ -136,7 +136,17 @@ function contending(field: Field, { source, byRules, isKnown }: Asked): readonly
   const rule = ruleFor(field, byRules, source);
   if (rule === undefined) return offers;
   noteAgreeing(field, { rule, offers }, source);
-  return besides(rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence), offers);
+  const byRule = rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence);
+  return besides(!isKnown && isNamedElsewhere(rule, offers) ? doubted(byRule) : byRule, offers);
+}
+
+/** A label says the field's own name so well. */
+const OWN_NAME = 0.97;
+
+/** A sum whose value no label gives the field, where a label gives it another. */
+function isNamedElsewhere({ by, value }: Signed, offers: readonly Rated[]): boolean {
+  const named = by === 'sums' ? offers.filter(({ raw }) => raw >= OWN_NAME) : [];
+  return named.length > 0 && !named.some((one) => isSame(one.value, value));
 }
 
 /** What the rules say of a field, if it could be a value. */
@@ -173,6 +183,7 @@ function besides(rule: Rated, offers: readonly Rated[]): readonly Rated[] {
   const way = { origin: 'both', isFree: agreeing.isFree, isKnown } as const;
   const both = rated({ ...rule, kind: agreeing.kind }, way, isKnown ? rule.raw : agreeing.raw);
   const others = offers.filter((one) => one !== agreeing);
+  if (rule.isDoubtful === true) return [rule, ...others];
   if (agreeing.isDoubtful === true && !isKnown) return [doubted(both), ...others];
   return [both.confidence < rule.confidence ? rule : both, ...others];
 }

@@ -38,13 +38,22 @@ export function isLeftOpen(
 }
 
 const isPrinted = (field: Field, text: string): boolean =>
-  isPlaceholder(text) || isInstruction(text) || (shapeOf(field) === 'name' && isLabelLike(text));
+  isUnnamedPlace(field, text) ||
+  isPlaceholder(text) ||
+  isInstruction(text) ||
+  (shapeOf(field) === 'name' && isLabelLike(text));
 
 function saysField(field: Field, text: string): boolean {
   const shape = shapeOf(field);
   if (shape !== 'text' && shape !== 'name') return false;
   return says({ label: termsIn(text), context: [], implied: impliedBy(shape) }, field.terms) >= LABEL_FROM;
 }
+
+const PLACES: ReadonlySet<string> = new Set(['city', 'region', 'country']);
+
+/** A place without letters: a year is no state. */
+const isUnnamedPlace = ({ type, concept }: Field, text: string): boolean =>
+  type === 'string' && PLACES.has(concept?.id ?? '') && !/\p{L}/u.test(text);
 
 /** A label that says so much of the field may be the field's. */
 const SAYS = 0.45;

@@ -1,3 +1,4 @@
+import { commonSpans } from '../grids/lineColumns.ts';
 import { overlap, type Row, type Segment } from '../places/layout.ts';
 import { labelWords } from '../words/labelWords.ts';
 
@@ -16,7 +17,10 @@ export function columnsOf(band: readonly Row[], body: readonly Row[]): readonly 
   const full = body.filter((row) => row.segments.filter(({ text }) => isNumeric(text)).length >= 2);
   const most = full.reduce((count, row) => Math.max(count, row.segments.length), 0);
   const chosen = (full.length > 0 ? full : body).filter((row) => row.segments.length >= most - 1);
-  const columns = spansOf(chosen).map((span) => ({ ...span, words: [] as HeaderWord[] }));
+  const spans = chosen.flatMap(({ segments }) => segments.map(({ x0, x1 }) => ({ x0, x1: x1 - 1 })));
+  const columns = commonSpans(spans, { lines: chosen.length, gap: Number.NEGATIVE_INFINITY }).map(
+    ({ x0, x1 }) => ({ x0, x1: x1 + 1, words: [] as HeaderWord[] }),
+  );
   for (const segment of band.flatMap(({ segments }) => segments)) {
     if (isOfEmptyColumn(segment, columns, band)) columns.push({ x0: segment.x0, x1: segment.x1, words: [] });
     for (const word of headerWords(segment)) nearest(columns, word)?.words.push(word);
@@ -40,30 +44,6 @@ interface Span {
 interface HeaderWord extends Readonly<Span> {
   readonly text: string;
   readonly y: number;
-}
-
-/** Few rows may reach over the gap between two columns. */
-const OVER_GAP = 0.12;
-
-/** Where most of the rows have something. */
-function spansOf(rows: readonly Row[]): readonly Span[] {
-  const edges = rows
-    .flatMap(({ segments }) => segments)
-    .flatMap(({ x0, x1 }) => [
-      { x: x0, step: 1 },
-      { x: Math.max(x0, x1 - 1), step: -1 },
-    ])
-    .sort((a, b) => a.x - b.x || b.step - a.step);
-  const least = Math.floor(OVER_GAP * rows.length) + 1;
-  const spans: Span[] = [];
-  let depth = 0;
-  for (const { x, step } of edges) {
-    if (step > 0 && depth === least - 1) spans.push({ x0: x, x1: x });
-    depth += step;
-    const last = spans.at(-1);
-    if (last !== undefined && step < 0 && depth === least - 1) last.x1 = x + 1;
-  }
-  return spans;
 }
 
 /** Points between a column without a header and the text that it belongs to. */

@@ -1,3 +1,4 @@
+import { strongestOf, top, type Header } from '../grids/lineGrids.ts';
 import { once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { wholeScore } from '../words/says.ts';
@@ -14,11 +15,6 @@ export interface Table {
   readonly score: number;
 }
 
-interface Header {
-  readonly row: Row;
-  readonly hits: number;
-}
-
 const HEADER_HIT = 0.75;
 /** Rows next to the header row that still belong to it, in points between their tops. */
 const HEADER_BAND = 36;
@@ -30,24 +26,9 @@ export function tablesFor(fields: readonly Field[], source: Source): readonly Ta
   const headers = source.layout.rows.flatMap((row) => headerOf(row, fields, source) ?? []);
   const starts = new Set(headers.map(({ row }) => row));
   const strongest = headers.reduce((most, { hits }) => Math.max(most, hits), 0);
-  return apart(headers.filter(({ hits }) => hits >= Math.max(2, strongest - 1))).map((header) =>
-    tableUnder(header, { source, starts }),
-  );
-}
-
-/** Of headers that stand in one band, the strongest. */
-function apart(headers: readonly Header[]): readonly Header[] {
-  const kept: Header[] = [];
-  for (const header of headers) {
-    const last = kept.at(-1);
-    const near =
-      last !== undefined &&
-      last.row.page === header.row.page &&
-      top(header.row) - top(last.row) < HEADER_BAND;
-    if (!near) kept.push(header);
-    else if (header.hits > last.hits) kept[kept.length - 1] = header;
-  }
-  return kept;
+  const strong = headers.filter(({ hits }) => hits >= Math.max(2, strongest - 1));
+  const inBand = (one: Header, next: Header): boolean => top(next.row) - top(one.row) < HEADER_BAND;
+  return strongestOf(strong, inBand).map((header) => tableUnder(header, { source, starts }));
 }
 
 function headerOf(row: Row, fields: readonly Field[], { labels }: Source): Header | undefined {
@@ -65,8 +46,6 @@ const runsIn = once(({ segments }: Row): readonly (readonly string[])[] =>
     return [words, ...words.flatMap((_, i) => from(i))];
   }),
 );
-
-const top = (row: Row): number => Math.min(...row.segments.map(({ y0 }) => y0));
 
 interface Surroundings {
   readonly source: Source;

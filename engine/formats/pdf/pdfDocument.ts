@@ -43,6 +43,10 @@ interface Read extends Seen {
   readonly numbers: readonly number[];
   readonly read: ReadonlyMap<number, ParsedPage>;
   readonly recognised: ReadonlyMap<number, Recognised>;
+  /** Pages with words that were recognised beside their text layer. */
+  readonly drawnOn: ReadonlySet<number>;
+  /** Pages that may show more words than they have: there was no time to look, or to look closely. */
+  readonly drawnLate: readonly number[];
   /** Of the whole document, where only a part of it is read. */
   readonly traits?: LayoutTraits | undefined;
 }
@@ -102,6 +106,8 @@ export function documentOf({
   effort,
   outline,
   recognised,
+  drawnOn,
+  drawnLate,
   traits,
 }: Read): Document {
   const plain = numbers.map((number): TurnedContent => {
@@ -119,7 +125,7 @@ export function documentOf({
         }),
         turn: 0,
       };
-    return textContent(page, own);
+    return { ...textContent(page, own), source: drawnOn.has(number) ? 'both' : 'text_layer' };
   });
   const contents = withNotes(plain);
   const blocks = layoutPages(contents, titlesOn(numbers, outline), traits);
@@ -134,7 +140,9 @@ export function documentOf({
     mimeType: 'application/pdf',
     pages: withContinuedTables(all),
     warnings: [
-      ...deadlineWarnings(numbers.filter((number) => isHurried(recognised.get(number)))),
+      ...deadlineWarnings(
+        numbers.filter((number) => isHurried(recognised.get(number)) || drawnLate.includes(number)),
+      ),
       ...warningsOf(all, hiddenOn, garbled),
     ],
   };

@@ -1,14 +1,15 @@
 import type { ParseConfig, ParsedPage } from '../../recognition/liteparse.ts';
+import type { Document } from '../../document/document.ts';
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import type { LayoutTraits } from '../../layout/pages/layoutPages.ts';
 import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
 import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
 import { insideOf, type InsideOfPdf } from './inside/insideOf.ts';
-import { pageNeeds } from './pageNeeds.ts';
+import { pageNeeds, pagesWithDrawnText } from './pageNeeds.ts';
 import { documentOf, traitsOf } from './pdfDocument.ts';
 import { only, parsePdf, pdfFileOf, type PdfFile } from './pdfFile.ts';
-import { recognisePages } from './recognise.ts';
+import { drawnWords, recognisePages } from './recognise.ts';
 import { layerAgrees } from './searchableScans.ts';
 import { seenWords, type Seen } from './seenWords.ts';
 import { overlap } from './pageContent.ts';
@@ -52,6 +53,17 @@ const withDrawnOver = (
     }),
   );
 
+/** The pages that have more words than before. */
+const pagesWithMore = (
+  words: ReadonlyMap<number, readonly InkedWord[]>,
+  before: ReadonlyMap<number, readonly InkedWord[]>,
+): ReadonlySet<number> =>
+  new Set(
+    [...words]
+      .filter(([number, own]) => own.length > (before.get(number)?.length ?? 0))
+      .map(([number]) => number),
+  );
+
 /** Nothing is converted or fetched; OCR is a step of its own. */
 const CONFIG: ParseConfig = {
   ocrEnabled: false,
@@ -72,7 +84,10 @@ export async function openPdf(file: SourceFile): Promise<OpenedDocument | ParseF
     mimeType: 'application/pdf',
     pages,
     read: (numbers = Array.from({ length: pages }, (_, i) => i + 1)) =>
-      readPdf(pdf, { numbers, wish: file.depth === 0 ? file : { ...file, onReading: undefined } }),
+      readPdf(pdf, {
+        numbers,
+        wish: file.depth === 0 ? file : { ...file, onReading: undefined, onPagesRead: undefined },
+      }),
     survey: (numbers) => surveyPdf(pdf, numbers),
   };
 }
@@ -112,7 +127,7 @@ async function refusedLayers(
 interface Reading {
   /** Of the pages to read. */
   readonly numbers: readonly number[];
-  readonly wish: RecognitionWish & Pick<SourceFile, 'traits' | 'onReading'>;
+  readonly wish: RecognitionWish & Pick<SourceFile, 'traits' | 'isLaterPart' | 'onReading' | 'onPagesRead'>;
 }
 
 /** All that is looked for on pages with text. */
@@ -125,6 +140,7 @@ const WORDS: ParseConfig = {
   extractAnnotations: true,
   extractFormFields: true,
   preserveVerySmallText: true,
+  includeComplexity: true,
 };
 const wordsOn = (numbers: readonly number[]): ParseConfig => ({ ...WORDS, ...only(numbers) });
 
@@ -134,6 +150,12 @@ async function surveyPdf(pdf: PdfFile, numbers: readonly number[]): Promise<Layo
   const inside = insideOf(pdf.sent);
   const { words } = await seenWords(pdf, pages, inside);
   return traitsOf(pages, words, inside?.outline.bookmarks ?? []);
+}
+
+/** The invoice is that of the whole document: it goes with the first page. */
+function withInvoice(document: Document, inside: InsideOfPdf | undefined): Document {
+  const invoice = document.pages.some(({ page }) => page === 1) ? inside?.invoice() : undefined;
+  return invoice === undefined ? document : { ...document, invoice };
 }
 
 /** Words with their boxes, and blocks, of every page; pages without a usable text layer are recognised. */
@@ -148,18 +170,26 @@ async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseR
     const seen = { ...onPages, words: withDrawnOver(onPages.words, over) };
     wish.onReading?.(numbers, true);
     const refused = await refusedLayers(pdf, { pages: parsed.pages, seen, wish });
-    const needed = { pages: parsed.pages, ...seen, refused, effort: wish.effort };
+    const { isLaterPart = false } = wish;
+    const needed = { pages: parsed.pages, ...seen, refused, effort: wish.effort, isLaterPart };
     const wanted = await pageNeeds(pdf, needed);
+    const beside = pagesWithDrawnText(needed, wanted);
+    const options = recognitionOf(wish, wanted.size + beside.length);
     const recognised = await recognisePages(pdf, {
       pages: parsed.pages,
       wanted,
-      ...recognitionOf(wish, wanted.size),
+      ...options,
       secondLook: wish.effort === 'robust',
+      onRecognised: (count) => wish.onPagesRead?.(numbers.length - wanted.size + count),
     });
+    const drawn = await drawnWords(pdf, { pages: beside, words: seen.words, ...options });
     const outline = inside?.outline.bookmarks ?? [];
     const { effort, traits } = wish;
-    const document = documentOf({ numbers, read, ...seen, outline, effort, recognised, traits });
-    return { kind: 'ok', document };
+    const words = withDrawnOver(seen.words, drawn.words);
+    const found = { numbers, read, ...seen, words, recognised };
+    const drawnOn = pagesWithMore(words, seen.words);
+    const document = documentOf({ ...found, drawnOn, drawnLate: drawn.late, outline, effort, traits });
+    return { kind: 'ok', document: withInvoice(document, inside) };
   } catch (error) {
     return unreadable(error, pdf);
   }

@@ -51,7 +51,11 @@ export interface SourceFile extends RecognitionWish {
   readonly password?: string | undefined;
   /** Of the whole document, where only a part of it is read. */
   readonly traits?: LayoutTraits | undefined;
+  /** Pages before these are read apart. */
+  readonly isLaterPart?: boolean | undefined;
   readonly onReading?: ReadingTold | undefined;
+  /** Told how many pages are read, while others are still recognised. */
+  readonly onPagesRead?: ((done: number) => void) | undefined;
   /** The decoded text, of formats that are text. */
   readonly text: string | undefined;
   /** 0 for the file itself, 1 for what is attached to it, and so on. */

@@ -9,6 +9,8 @@ export interface FileFacts extends RecognitionWish {
   readonly pages?: string | undefined;
   readonly password?: string | undefined;
   readonly traits?: LayoutTraits | undefined;
+  /** Pages before those that are chosen are read apart. */
+  readonly isLaterPart?: boolean | undefined;
 }
 
 /** Told of the pages of a PDF before they are parsed, and when they were. */
@@ -18,4 +20,6 @@ export type ReadingTold = (pages: readonly number[], isParsed: boolean) => void;
 export interface ReceivedFile extends FileFacts {
   readonly bytes: Buffer;
   readonly onReading?: ReadingTold | undefined;
+  /** Told how many pages are read, while others are still recognised. */
+  readonly onPagesRead?: ((done: number) => void) | undefined;
 }

@@ -9,17 +9,24 @@ import { charactersIn } from '../../document/pages.ts';
 
 const CELLS_MAX = 2_000_000;
 const PLACES_MAX = 8_000_000;
-const DELIMITERS = [',', ';', '\t', '|'];
+export const DELIMITERS = [',', ';', '\t', '|'];
 /** A first line for spreadsheet programs alone, which they do not show. */
 const SEPARATOR = /^\s{0,8}"?sep=([^\w\s"]|\t)"?[^\S\n]*\n/i;
+
+/** A text of values without such a line, and the delimiter that it tells; undefined: none. */
+export const separatorOf = (
+  text: string,
+): { readonly shown: string; readonly delimiter: string | undefined } => {
+  const told = SEPARATOR.exec(text);
+  return { shown: text.slice(told?.[0].length ?? 0), delimiter: told?.[1] };
+};
 
 /** Opens a text of values: one table, whatever parts its columns. Its pages are by its characters. */
 export function openCsv(file: SourceFile): Promise<OpenedDocument | ParseFailure> {
   const { text = '' } = file;
-  const told = SEPARATOR.exec(text);
-  const shown = text.slice(told?.[0].length ?? 0);
+  const { shown, delimiter } = separatorOf(text);
   const { data } = Papa.parse<string[]>(shown.trimEnd(), {
-    ...(told?.[1] === undefined ? { delimitersToGuess: DELIMITERS } : { delimiter: told[1] }),
+    ...(delimiter === undefined ? { delimitersToGuess: DELIMITERS } : { delimiter }),
     skipEmptyLines: 'greedy',
   });
   const rows = data.map((row) => row.map((cell) => cell.trim()));

@@ -84,9 +84,22 @@ interface Opening {
   readonly detailOf: (error: unknown) => string;
 }
 
+/** What `read` gives, or why it cannot be read. */
+export function readSheets<T>(
+  read: () => T,
+  detailOf: Opening['detailOf'],
+): T | Extract<ParseFailure, { readonly kind: 'unreadable' }> {
+  try {
+    return read();
+  } catch (error) {
+    const detail = error instanceof RefusedDocument ? error.message : detailOf(error);
+    return { kind: 'unreadable', detail };
+  }
+}
+
 /** Opens what `read` gives, with a page for each sheet that has something to show. */
 export function openSheets({ mimeType, read, detailOf }: Opening): OpenedDocument | ParseFailure {
-  try {
+  return readSheets(() => {
     const { sheets, hasHidden, notComputed = [] } = read();
     const filled = sheets.flatMap(({ name, texts, drawings }) => {
       const blocks = sheetBlocks(texts, drawings);
@@ -109,10 +122,7 @@ export function openSheets({ mimeType, read, detailOf }: Opening): OpenedDocumen
       pages,
       read: () => Promise.resolve({ kind: 'ok', document: { mimeType, pages: shown, warnings } }),
     };
-  } catch (error) {
-    const detail = error instanceof RefusedDocument ? error.message : detailOf(error);
-    return { kind: 'unreadable', detail };
-  }
+  }, detailOf);
 }
 
 /** The name that an office suite gives to a first sheet says nothing. */

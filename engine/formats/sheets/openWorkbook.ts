@@ -16,6 +16,7 @@ import {
   characterAllowance,
   DAMAGED_WORKBOOK,
   openSheets,
+  readSheets,
   TooManyCells,
   type Workbook,
 } from './openSheets.ts';
@@ -226,6 +227,15 @@ export const openXlsx: Opener = ({ bytes }) => {
     ),
   );
 };
+
+/** The sheets of a workbook of Excel 2007 and later, with what their cells show. */
+export function workbookOf(bytes: Buffer): Workbook | ParseFailure {
+  const parts = partsOf(bytes);
+  if (parts.kind === 'unreadable') return parts;
+  const { members } = parts;
+  const beside = { drawings: new Map(), formulas: uncomputedIn(members), sentBytes: bytes.length };
+  return readSheets(() => workbookIn(packedAgain(members), beside), detailOf);
+}
 
 /** Opens a workbook of Excel 97 to 2003, as `openXlsx` does. */
 export const openXls: Opener = ({ bytes }) =>

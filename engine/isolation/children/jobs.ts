@@ -13,6 +13,9 @@ import type {
   PicturesResult,
   PageRanks,
   ScoredAnswer,
+  ScoredWork,
+  TableFile,
+  TableLimits,
 } from '../../ports/documentTools.ts';
 import type {
   ExtractionResult,
@@ -22,6 +25,7 @@ import type {
   ValueCitation,
 } from '../../ports/extractionEngine.ts';
 import type { LearningResult, LearningTask } from '../../ports/training.ts';
+import type { ClassifyResult, DocumentClass, SplitResult } from '../../ports/sorting.ts';
 import type { LocalArtifact } from '../../ports/artifacts.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { FileFacts } from '../../formats/pieces/received.ts';
@@ -93,6 +97,7 @@ export type Job<File extends FileFacts = JobFile> =
   | ({ readonly kind: 'learn' } & LearningTask)
   | PartJob<File>
   | { readonly kind: 'pictures'; readonly file: File }
+  | { readonly kind: 'tableFile'; readonly file: File; readonly limits: TableLimits }
   | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
   | {
       readonly kind: 'renderDocument';
@@ -117,8 +122,13 @@ export type Job<File extends FileFacts = JobFile> =
       readonly cited?: readonly ValueCitation[] | undefined;
     }
   | { readonly kind: 'layoutText'; readonly packed: Uint8Array }
+  | {
+      readonly kind: 'classify' | 'split';
+      readonly packed: Uint8Array;
+      readonly classes: readonly DocumentClass[];
+    }
   | { readonly kind: 'rankPages'; readonly text: string; readonly schema: JsonObject }
-  | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
+  | ({ readonly kind: 'score' } & ScoredWork)
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
   | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
 
@@ -141,11 +151,14 @@ export interface Answers {
   readonly joinRendered: RenderResult;
   readonly joinExtracted: ExtractionResult;
   readonly pictures: PicturesResult;
+  readonly tableFile: TableFile | ParseFailure;
   readonly documentOf: ReadResult;
   readonly renderDocument: RenderResult;
   readonly extractFrom: ExtractionResult;
   readonly ground: GroundedValue | NoObject | ParseFailure;
   readonly layoutText: { readonly kind: 'text'; readonly text: string };
+  readonly classify: ClassifyResult;
+  readonly split: SplitResult;
   readonly rankPages: { readonly kind: 'ranked'; readonly ranks: PageRanks };
   readonly score: { readonly kind: 'scored'; readonly scored: ScoredAnswer };
   readonly checkSchema: SchemaCheck;

@@ -1,6 +1,6 @@
 import type { ExtractionRequest, Extraction, ValueCitation } from '../../ports/extractionEngine.ts';
 import type { PackedDocument, DocumentWarning } from '../../document/document.ts';
-import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
+import { ownMember, pointedName, type Json, type JsonObject } from '../../kernel/json.ts';
 import { eachOf, inRounds, limitsOf, type Running } from './modelWorkDeps.ts';
 import { nameOfModel, type ModelAccess, type ModelTurn } from '../../ports/modelProvider.ts';
 import { extractionTurnV2 } from '../prompts.ts';
@@ -60,7 +60,7 @@ function valueAt(value: JsonObject, pointer: string): Json | undefined {
   let at: Json | undefined = value;
   for (const part of pointer.split('/').slice(1)) {
     if (typeof at !== 'object' || at === null) return undefined;
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = pointedName(part);
     at = Array.isArray(at) ? (at as readonly Json[])[Number(key)] : ownMember(at as JsonObject, key);
   }
   return at;

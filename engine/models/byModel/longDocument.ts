@@ -127,7 +127,7 @@ export const readLong = async (
 ): Promise<LongDocument | ParseFailure | ModelFailed> => {
   const { deps, models } = running;
   const { kept: _, pages: __, ...rest } = request;
-  const { numbers, shelf } = keeping;
+  const { numbers, shelf, turns } = keeping;
   let done = 0;
   const tell = (range: readonly number[]): void => {
     done += range.length;
@@ -135,7 +135,7 @@ export const readLong = async (
   };
   const read =
     models.ocr === null
-      ? await deps.ranged.read({ ...rest, ...limitsOf(running), numbers, shelf, onPages })
+      ? await deps.ranged.read({ ...rest, ...limitsOf(running), numbers, shelf, turns, onPages })
       : await rangesByModel(running, { ocr: models.ocr, request, keeping, tell });
   if ('kind' in read && read.kind !== 'ok') return read;
   const ranges = 'kind' in read ? read.parts : read;

@@ -117,6 +117,15 @@ describe('why a value came', () => {
     expect(told).to.deep.include(['2031-03-14', 'taken', '/start_date']);
   });
 
+  it('names the winner that the kept one of two shapes has, though the other had no use for it', () => {
+    const shapes = [{ type: 'string' }, { enum: ['bank transfer'] }].map((price) => ({
+      type: 'object',
+      properties: { order_number: price },
+    }));
+    const told = outcomes('Order number: A-4711\n', { order: { anyOf: shapes } }, '/order/order_number');
+    expect(told.filter(([, outcome]) => outcome === 'won')).to.deep.equal([['A-4711', 'won', undefined]]);
+  });
+
   it('says that a value is less sure than was asked for', () => {
     const text = 'Delivery note\n\nWarehouse Kiel North\n\nCarrier and driver: Jens Poulsen\n';
     const schema = schemaOf({ carrier: { type: 'string' } });

@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import sharp from 'sharp';
 import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
 import type { ParseRequest } from '../../ports/documentParser.ts';
 import { tellChildren } from '../support/stoppedChildren.ts';
 import { until } from '../support/until.ts';
-import { encryptedPdf, plainPdf } from '../support/pdfs.ts';
+import { pictureOf } from '../support/pagePictures.ts';
+import { drawnPdf, encryptedPdf, plainPdf, scannedPdf } from '../support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 
 const HOSTILE = fileURLToPath(new URL('../support/hostileChild.js', import.meta.url));
@@ -241,5 +243,36 @@ describe('files of all kinds', () => {
     const rendered = await workers.parser.render(request('a.pdf', plainPdf([''])));
     expect(rendered).to.have.nested.property('rendition.warnings[0].code', 'no_text_found');
     expect(rendered).to.have.nested.property('rendition.pages[0].status', 'empty');
+  });
+});
+
+describe('a scan of several pages in an isolated process', () => {
+  it('tells how many of them are read while others are still recognised', async () => {
+    const [folder, workers] = [tempFolder(), openDocumentWorkers({ processes: 1 })];
+    try {
+      const { data, info } = await sharp(
+        await pictureOf(drawnPdf('BT /F1 14 Tf 60 700 Td (To be paid) Tj ET')),
+      )
+        .flatten({ background: '#fff' })
+        .toColourspace('b-w')
+        .jpeg()
+        .toBuffer({ resolveWithObject: true });
+      const scan = scannedPdf({ jpeg: data, width: info.width, height: info.height }, '', { pages: 3 });
+      const told: number[] = [];
+      const read = await workers.parser.read({
+        path: folder.file('scan.pdf', scan),
+        fileName: null,
+        effort: 'standard',
+        pagesMax: 9,
+        deadlineMs: DEADLINE_MS,
+        share: 't',
+        onPagesRead: (done) => told.push(done),
+      });
+      expect(read.kind).to.equal('ok');
+      expect(told).to.deep.equal([1, 2, 3]);
+    } finally {
+      await workers.close();
+      folder.remove();
+    }
   });
 });

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { PartShelf } from '../../ports/extractionEngine.ts';
+import type { PartShelf, RangedWork, RangeTurns } from '../../ports/extractionEngine.ts';
 import { pagedPdf } from '../bench/pagedPdf.ts';
 import { ledgerPages, reportPages } from '../bench/pdfPages.ts';
 import { busyPdf } from '../support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { until } from '../support/until.ts';
 
 const PAGES = 66;
 const LIMITS = { effort: 'fast', pagesMax: 2_000, deadlineMs: 60_000, share: 't' } as const;
@@ -46,6 +47,39 @@ const shelfOf = () => {
   return { shelf, parts, put };
 };
 
+/** Ranges that several readers take, each the next that nobody has. */
+const sharedTurns = () => {
+  const done = new Set<number>();
+  const readers = new Map<string, Set<number>>();
+  let part: string | undefined;
+  const turnsOf = (reader: string): RangeTurns => {
+    const mine = new Set<number>();
+    readers.set(reader, mine);
+    const told = (ended: readonly number[]): void => {
+      for (const at of ended) {
+        done.add(at);
+        mine.delete(at);
+      }
+    };
+    return {
+      take: ({ part: asked, ranges, done: ended, most }) => {
+        part ??= asked;
+        told(ended);
+        const taken = new Set([...readers.values()].flatMap((own) => [...own]));
+        for (let at = 0; at < ranges && mine.size < most; at += 1)
+          if (!done.has(at) && !taken.has(at)) mine.add(at);
+        return Promise.resolve({ mine: [...mine], done });
+      },
+      leave: ({ done: ended }) => {
+        told(ended);
+        mine.clear();
+        return Promise.resolve();
+      },
+    };
+  };
+  return { turnsOf, done, part: () => part };
+};
+
 describe('a long document that is read in ranges', () => {
   let workers: DocumentWorkers;
   let folder: TempFolder;
@@ -81,7 +115,8 @@ describe('a long document that is read in ranges', () => {
     expect(ranged.rendition.plainText).to.equal(whole.rendition.plainText);
     expect(ranged.rendition.pages).to.deep.equal(whole.rendition.pages);
     expect(ranged.rendition.pageContents).to.deep.equal(whole.rendition.pageContents);
-    expect(told).to.have.lengthOf(4);
+    expect(told).to.deep.equal([...told].sort((a, b) => a - b));
+    expect(told[0]).to.be.within(1, PAGES - 1);
     expect(told.at(-1)).to.equal(PAGES);
   });
 
@@ -113,6 +148,60 @@ describe('a long document that is read in ranges', () => {
     parts.delete(lost);
     expect(await workers.ranged.render(asked)).to.deep.equal(first);
     expect(put).to.deep.equal([lost]);
+  });
+
+  for (const [what, pages, ranges] of [
+    ['text', 24, 2],
+    ['data', 24, 2],
+  ] as const)
+    it(`has the same ${what} where others read ranges of it, each range once`, async () => {
+      const isText = what === 'text';
+      const request = {
+        ...fileOf(`${what}.pdf`, isText ? reportPages(pages) : ledgerPages(pages)),
+        numbers: numbersTo(pages),
+        onPages: () => undefined,
+      };
+      const work = (shared: Pick<Parameters<RangedWork['extract']>[0], 'shelf' | 'turns'>) =>
+        isText
+          ? workers.ranged.render({ ...request, ...shared })
+          : workers.ranged.extract({
+              ...request,
+              schema: LEDGER_SCHEMA,
+              settings: { citations: true },
+              ...shared,
+            });
+      const helpers = openDocumentWorkers({ processes: 1 });
+      try {
+        const alone = await work({ shelf: shelfOf().shelf });
+        const { shelf, put } = shelfOf();
+        const { turnsOf, done, part } = sharedTurns();
+        const owner = work({ shelf, turns: turnsOf('owner') });
+        // The owner tells how ranges are read, once it knows the look of the whole.
+        await until(() => Promise.resolve(part() !== undefined));
+        const { signal } = new AbortController();
+        const helped = { path: request.path, signal, shelf, turns: turnsOf('helper') };
+        expect(await helpers.ranged.help({ ...helped, share: 't', part: part() ?? '' })).to.equal(undefined);
+        expect(await owner).to.deep.equal(alone);
+        expect(done.size).to.equal(ranges);
+        expect(new Set(put).size).to.equal(put.length);
+      } finally {
+        await helpers.close();
+      }
+    });
+
+  it('is read by its owner where a helper is gone, or knows of no plan', async () => {
+    const request = fileOf('report.pdf', reportPages(PAGES));
+    const { shelf, parts } = shelfOf();
+    const { turnsOf, done } = sharedTurns();
+    const helped = { path: request.path, share: 't', shelf, turns: turnsOf('helper'), part: 'v1-render' };
+    expect(await workers.ranged.help(helped)).to.equal(undefined);
+    expect(await workers.ranged.help({ ...helped, part: 'v0-render' })).to.equal(undefined);
+    expect(parts.size).to.equal(0);
+    // What was said to be read and is not there is read by the owner.
+    done.add(2);
+    const plain = { ...request, numbers: numbersTo(PAGES), onPages: () => undefined };
+    const read = await workers.ranged.render({ ...plain, shelf, turns: turnsOf('owner') });
+    expect(read).to.deep.equal(await workers.ranged.render({ ...plain, shelf: shelfOf().shelf }));
   });
 
   it('has the chosen pages alone', async () => {

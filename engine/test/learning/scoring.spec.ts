@@ -5,6 +5,7 @@ import { sameValue } from '../../learning/scoring/agreement.ts';
 import { bestPairs } from '../../kernel/assignment.ts';
 import { interval } from '../../learning/scoring/bootstrap.ts';
 import { documentFolds, layoutFolds, validationFolds } from '../../learning/scoring/folds.ts';
+import { onlyLabelled } from '../../learning/scoring/labelled.ts';
 import { compared, f1 } from '../../learning/scoring/scoring.ts';
 import { holds } from '../support/properties.ts';
 
@@ -54,6 +55,37 @@ describe('counting leaves', () => {
     it(name, () => {
       expect(counts(expected, got)).to.deep.equal(wanted);
     });
+
+  const labelled: readonly (readonly [string, Json, Json, readonly number[]])[] = [
+    ['leaves out a field that nobody labelled', { t: 5 }, { t: 5, n: 'x' }, [1, 0, 0]],
+    ['counts what is labelled as absent', { t: 5, n: null }, { t: 5, n: 'x' }, [1, 1, 0]],
+    ['leaves out fields inside of objects', { a: { b: 1 } }, { a: { b: 1, c: 2 }, d: { e: 3 } }, [1, 0, 0]],
+    [
+      'leaves out columns that no row is labelled with, and counts a row too many by the others',
+      { i: [{ a: 'x' }, { a: 'y', q: 2 }] },
+      {
+        i: [
+          { a: 'x', q: 1, z: 9 },
+          { a: 'y', q: 2, z: 9 },
+          { a: 'w', q: 3, z: 9 },
+        ],
+      },
+      [3, 3, 0],
+    ],
+    ['counts all of the rows where none are expected', { i: [] }, { i: [{ a: 'x', q: 1 }] }, [0, 2, 0]],
+    ['counts what stands in the place of an object', { a: { b: 1 } }, { a: 'x' }, [0, 0, 1]],
+    ['is not misled by names that every object knows', { t: 5 }, { t: 5, toString: 'x' }, [1, 0, 0]],
+  ];
+  for (const [name, expected, got, wanted] of labelled)
+    it(`of an evaluation ${name}`, () => {
+      expect(counts(expected, onlyLabelled(expected, got) ?? null)).to.deep.equal(wanted);
+    });
+
+  it('of an evaluation does not follow an example that is nested as deep as it may be by the stack', () => {
+    let [expected, got]: readonly [Json, Json] = [1, 1];
+    for (let depth = 0; depth < 64; depth += 1) [expected, got] = [{ a: expected }, { a: got, b: 2 }];
+    expect(counts(expected, onlyLabelled(expected, got) ?? null)).to.deep.equal([1, 0, 0]);
+  });
 
   const cell = fc.constantFrom(null, 'a', 'b', 'c', 1, 2);
   const tables = fc.array(fc.record({ x: cell, y: cell, z: cell }), { maxLength: 5 });

@@ -117,18 +117,20 @@ export const drawnPdf = (content: string, pages = 1): Buffer => {
 };
 
 /**
- * One letter page that is a picture, with what is drawn over it: Helvetica is /F1. `picture` is grey in JPEG and as
- * large as the page at 150 pixels an inch.
+ * Letter pages, one or several alike, that are a picture, with what is drawn over it: Helvetica is /F1. `picture` is
+ * grey in JPEG and as large as the page at 150 pixels an inch.
  */
 export const scannedPdf = (
   picture: { readonly jpeg: Buffer; readonly width: number; readonly height: number },
   over: string,
+  { place = '612 0 0 792 0 0', pages = 1 }: { readonly place?: string; readonly pages?: number } = {},
 ): Buffer => {
-  const content = `q 612 0 0 792 0 0 cm /I Do Q\n${over}`;
+  const content = `q ${place} cm /I Do Q\n${over}`;
+  const kids = Array.from({ length: pages }, () => '3 0 R').join(' ');
   return pdfOf(
     [
       '<< /Type /Catalog /Pages 2 0 R >>',
-      '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+      `<< /Type /Pages /Kids [${kids}] /Count ${pages} >>`,
       '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << ' +
         '/Font << /F1 5 0 R >> /XObject << /I 6 0 R >> >> >>',
       `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,

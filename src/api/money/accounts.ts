@@ -2,7 +2,7 @@ import type { TenantLimits } from '../../server/limits.ts';
 import { z } from 'zod';
 import { activeConfig, type ReferenceData } from '../../commands/reference.ts';
 import type { Queries } from '../../queries/queries.ts';
-import { plan } from '../../../domain/account/messages.ts';
+import { completionWindow, plan } from '../../../domain/account/messages.ts';
 import { forecastOf, PACE_DAYS_MAX, paceStart } from '../../../domain/account/forecast.ts';
 import {
   booleanText,
@@ -27,6 +27,8 @@ import {
   zoned,
 } from '../schemas/basics.ts';
 import { routesOver } from '../../server/routes.ts';
+import type { AccountWriter } from '../../writer/accountWriter.ts';
+import { nearBudgetsOf, nearBudgetsOut } from './budgets.ts';
 import { activePriceList } from '../../../domain/priceList.ts';
 import { invalid } from '../../server/problems.ts';
 import { dayIn } from '../../../domain/kernel/timeZones.ts';
@@ -49,19 +51,14 @@ export interface AccountsDeps {
   readonly logId: () => string | null;
   /** What holds for each tenant, as this process knows it. */
   readonly limits: TenantLimits;
+  readonly accounts: Pick<AccountWriter, 'stateOf'>;
 }
 
 const { get } = routesOver<AccountsDeps>();
 
 /** A tenant's row, its remaining free pages, and the part of both that is shown; undefined: no such tenant. */
 const tenantBalance = async (
-  {
-    reference,
-    queries,
-  }: {
-    readonly reference: ReferenceData;
-    readonly queries: Pick<Queries, 'balanceOfTenant' | 'creditsUsedByDay'>;
-  },
+  { reference, queries, accounts }: Pick<AccountsDeps, 'reference' | 'queries' | 'accounts'>,
   tenantId: string,
   as_of: string,
 ) => {
@@ -71,6 +68,7 @@ const tenantBalance = async (
     queries.creditsUsedByDay(tenantId, paceStart(today, PACE_DAYS_MAX)),
   ]);
   if (row === undefined) return undefined;
+  const budgets = await nearBudgetsOf({ accounts }, tenantId, as_of);
   const forecast = forecastOf(row.available_credits, used_by_day, today);
   const { terms, version } = await activeConfig(reference);
   const {
@@ -86,7 +84,7 @@ const tenantBalance = async (
   const remaining = Math.max(0, allowance - used - free_pages_held);
   return {
     /** `BalanceResponse`. */
-    balance: { ...members, free_pages_remaining: remaining, ...forecast, as_of },
+    balance: { ...members, free_pages_remaining: remaining, ...forecast, budgets, as_of },
     free_pages: { allowance, used, remaining },
     account: { grants_count, created_at, last_activity_at },
     billing_config_version: version,
@@ -114,6 +112,7 @@ const balanceMembers = {
   free_pages_remaining: z.int(),
   days_left_at_7_days: daysLeftOut(7),
   days_left_at_28_days: daysLeftOut(28),
+  budgets: nearBudgetsOut,
   plan,
   as_of: instantOut,
 };
@@ -153,6 +152,7 @@ const usageMembers = {
   category: z.string().nullable(),
   extraction_mode: z.string().nullable(),
   billing_type: z.string().nullable(),
+  completion_window: z.string().nullable(),
   pages: z.int(),
   free_pages: z.int(),
   credits_per_page: creditsOut.nullable(),
@@ -206,6 +206,7 @@ export const quoteResponse = z
     operation: z.string(),
     extraction_mode: z.string(),
     billing_type: z.string(),
+    completion_window: completionWindow.nullable(),
     pages: z.int(),
     free_pages_applied: z.int(),
     billable_pages: z.int(),

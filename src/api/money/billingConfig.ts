@@ -1,10 +1,10 @@
+import { completionWindow, ratedOperation } from '../../../domain/account/messages.ts';
 import type { AccountWriter } from '../../writer/accountWriter.ts';
 import { z } from 'zod';
 import { type Route, routesOver } from '../../server/routes.ts';
 import {
   activeConfig,
   configOf,
-  isSameRate,
   newestConfig,
   publishBillingConfig,
   ratesSince,
@@ -20,6 +20,7 @@ import {
   billingRatesResponse,
   upsertRateRequest,
 } from './prices.ts';
+import { isSameRate } from '../../../domain/billingConfig.ts';
 import { billedAs, modeOf, priceTraining, quote, ratedMode, rateOf } from '../../../domain/rating.ts';
 import { invalid, workFailure } from '../../server/problems.ts';
 import { tenantNotFound, tenantIdText, wholeNumberText } from '../schemas/basics.ts';
@@ -115,11 +116,14 @@ export const getQuote = get(
     access: 'any',
     tenant: 'query',
     query: z.object({
-      operation: z.enum(['extract', 'to_markdown']),
+      operation: ratedOperation,
       billing_type: z.enum(['full_service', 'byok']),
       pages: wholeNumberText(0, Number.MAX_SAFE_INTEGER),
       tenant_id: tenantIdText,
       extraction_mode: z.enum(['fast', 'standard', 'balanced', 'robust', 'default']).default('balanced'),
+      completion_window: completionWindow
+        .optional()
+        .meta({ description: 'As the batch will say it; left out: the rate of work that does not wait.' }),
       models_for: z
         .enum(['all', 'doubtful'])
         .default('all')
@@ -129,11 +133,11 @@ export const getQuote = get(
     problems: ['tenant_not_found'],
   },
   async ({ query }, deps) => {
-    const { tenant_id, operation, pages } = query;
+    const { tenant_id, operation, pages, completion_window } = query;
     const billing_type = billedAs(query.billing_type, query.models_for);
     const extraction_mode = ratedMode(operation, modeOf(query.extraction_mode) ?? 'standard');
     const config = await activeConfig(deps.reference);
-    const rate = rateOf(config, { operation, billing_type, extraction_mode });
+    const rate = rateOf(config, { operation, billing_type, extraction_mode, completion_window });
     if (rate === undefined)
       throw invalid({
         loc: ['query', 'extraction_mode'],
@@ -149,6 +153,7 @@ export const getQuote = get(
       operation,
       extraction_mode,
       billing_type,
+      completion_window: completion_window ?? null,
       ...quote(state, config, { pages, rate }),
     };
   },
@@ -212,7 +217,9 @@ export const setBillingRate = post(
     const set = await setRate(reference, body, meta);
     if (set.kind === 'problem') throw workFailure(set);
     const { state } = doneOr(set.outcome, CONFIG_REJECTIONS);
-    const item = ratesSince(state, newestConfig(state)).find((rate) => isSameRate(rate, set.key));
+    const item = ratesSince(state, newestConfig(state)).find(({ completion_window, ...rate }) =>
+      isSameRate({ ...rate, completion_window: completion_window ?? undefined }, set.key),
+    );
     if (item === undefined) throw new Error('a rate that was set is not in the billing config');
     return item;
   },

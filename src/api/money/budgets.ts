@@ -15,7 +15,9 @@ import {
   budgetIn,
   type BudgetState,
   endOf,
+  nearnessOf,
   type Refusal,
+  shareOf,
 } from '../../../domain/account/budgetTotals.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
@@ -23,7 +25,7 @@ import type { Clock } from '../../../domain/ports/log.ts';
 import { TAG_NAME, TAG_VALUE_MAX } from '../../../domain/kernel/tags.ts';
 import type { ReadYourWrites } from '../../queries/queries.ts';
 import { type AnyRequest, KEPT_A_DAY, routesOver } from '../../server/routes.ts';
-import type { AccountWriter } from '../../writer/accountWriter.ts';
+import { AccountUnavailable, type AccountWriter } from '../../writer/accountWriter.ts';
 import {
   creditsOut,
   instantOut,
@@ -180,6 +182,46 @@ const budgetOut = z
   })
   .meta({ id: 'Budget' });
 
+/** Budgets of a balance that are named. */
+const NEAR_SHOWN_MAX = 20;
+
+const nearBudgetOut = z
+  .strictObject({
+    ...budgetOut.pick({
+      budget_id: true,
+      name: true,
+      scope: true,
+      on_reached: true,
+      limit_credits: true,
+      used_credits: true,
+      held_credits: true,
+      left_credits: true,
+      expected_end_at_7_days: true,
+      expected_end_at_28_days: true,
+      resets_at: true,
+    }).shape,
+    standing: z.enum(['near', 'reached']).meta({
+      description: '`reached`: nothing is left of it. `near`: at least 80 % is used or held.',
+    }),
+  })
+  .meta({ id: 'NearBudget' });
+
+/** The budgets of a tenant that hold its work, or soon will, as a member of its balance. */
+export const nearBudgetsOut = z
+  .strictObject({
+    reached: z.int().meta({ description: 'How many budgets have nothing left.' }),
+    near: z.int().meta({ description: 'How many others are used or held by at least 80 %.' }),
+    items: z.array(nearBudgetOut).meta({
+      description: `Those, the most used first, at most ${String(NEAR_SHOWN_MAX)}.`,
+    }),
+  })
+  .nullable()
+  .meta({
+    id: 'NearBudgets',
+    description:
+      'Budgets that are reached, or nearly so, in their periods now. null: the event log could not be read.',
+  });
+
 const budgetsOut = z
   .strictObject({
     tenant_id: z.string(),
@@ -237,6 +279,47 @@ const shown = (account: AccountState, state: BudgetState, now: string): z.input<
     updated_at: set_at,
   };
 };
+
+/**
+ * As `nearBudgetsOut` says, of the account as this process knows it, a second old at most: balances are asked for
+ * often. null: the account cannot be read now. The balance is told all the same.
+ */
+export const nearBudgetsOf = async (
+  { accounts }: { readonly accounts: Pick<AccountWriter, 'stateOf'> },
+  tenantId: string,
+  now: string,
+): Promise<z.input<typeof nearBudgetsOut>> => {
+  const account = await accounts.stateOf(tenantId).catch((error: unknown) => {
+    if (error instanceof AccountUnavailable) return undefined;
+    throw error;
+  });
+  if (account === undefined) return null;
+  const found = account.budgets.flatMap((state) => {
+    const standing = budgetAt(state, now);
+    const nearness = nearnessOf(standing);
+    return nearness === undefined ? [] : [{ state, nearness, share: shareOf(standing) }];
+  });
+  const reached = found.filter(({ nearness }) => nearness === 'reached').length;
+  const items = found
+    .toSorted((a, b) => b.share - a.share)
+    .slice(0, NEAR_SHOWN_MAX)
+    .map(({ state, nearness }) => ({ ...nearMembers(shown(account, state, now)), standing: nearness }));
+  return { reached, near: found.length - reached, items };
+};
+
+const nearMembers = (budget: z.input<typeof budgetOut>): Omit<z.input<typeof nearBudgetOut>, 'standing'> => ({
+  budget_id: budget.budget_id,
+  name: budget.name,
+  scope: budget.scope,
+  on_reached: budget.on_reached,
+  limit_credits: budget.limit_credits,
+  used_credits: budget.used_credits,
+  held_credits: budget.held_credits,
+  left_credits: budget.left_credits,
+  expected_end_at_7_days: budget.expected_end_at_7_days,
+  expected_end_at_28_days: budget.expected_end_at_28_days,
+  resets_at: budget.resets_at,
+});
 
 const shownOf = (account: AccountState, budgetId: string, now: string): z.input<typeof budgetOut> => {
   const state = budgetIn(account.budgets, budgetId);

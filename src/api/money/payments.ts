@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import type { OpenClaim } from '../../commands/money/payments.ts';
 import { PAYOUT_FINDINGS, type PayoutFinding } from '../../../domain/payout.ts';
 import { namedMapping, UnreadablePayoutFile, WrongMapping } from '../../../domain/payoutFile.ts';
 import type { PayoutAsked, PayoutComparison } from '../../queries/payouts.ts';
@@ -32,8 +31,6 @@ import { payments } from '../../../projections/payments.ts';
 /** What these routes need. */
 export interface PaymentsDeps {
   readonly queries: Pick<Queries, 'balanceOfTenant' | 'paymentSums' | 'payments' | 'taxSums'>;
-  /** Payments that are claimed and neither booked nor released, the oldest, at most so many. */
-  readonly openPayments: (limit: number, signal: AbortSignal) => Promise<readonly OpenClaim[]>;
   /** Throws UnreadablePayoutFile. */
   readonly comparePayout: (asked: PayoutAsked) => Promise<PayoutComparison>;
   /** Which log the read models are of; null: not known yet. */
@@ -147,47 +144,6 @@ export const listPayments = get(
       by_currency: sums?.map((sum) => asNumbers(sum)) ?? null,
       ...pageFacts(query, found),
     };
-  },
-);
-
-/** More claims than a person looks through; each is looked up in the log. */
-const OPEN_PAYMENTS_MAX = 500;
-
-const openPayment = z
-  .strictObject({
-    provider: z.string(),
-    provider_txn_id: z.string(),
-    tenant_id: z.string(),
-    kind: z.enum(['sale', 'refund', 'reversal']),
-    credits: creditsOut
-      .nullable()
-      .meta({ description: 'Of the request; null: it does not say, or cannot be read.' }),
-    claimed_at: instantOut,
-    stuck: z.enum(['unreadable', 'may_have_been_refused']).nullable().meta({
-      description: 'Why the service does not finish it by itself; null: it does, within 2 minutes.',
-    }),
-  })
-  .meta({ id: 'OpenPayment' });
-
-export const listOpenPayments = get(
-  '/v1/admin/payments/open',
-  {
-    summary: 'Payments that are claimed and neither booked nor released, oldest first',
-    description:
-      'A payment whose process died is finished by the service; what is `stuck` has to be sent again or released ' +
-      '(`quire payments release`). What is finished after a month was closed is booked in the open one. The oldest ' +
-      '500 are listed.',
-    access: 'admin',
-    bucket: 'heavy',
-    reply: {
-      status: 200,
-      schema: z.strictObject({ items: z.array(openPayment) }).meta({ id: 'OpenPaymentList' }),
-    },
-    reads: 'all',
-  },
-  async ({ signal }, { openPayments }) => {
-    const claims = await openPayments(OPEN_PAYMENTS_MAX, signal);
-    return { items: claims.map(({ stream: _, ...claim }) => claim) };
   },
 );
 

@@ -1,7 +1,15 @@
 import type { Clock } from '../../../domain/ports/log.ts';
 import { z } from 'zod';
-import { billingType, extractionMode, taxBasis } from '../../../domain/account/messages.ts';
 import {
+  billingType,
+  completionWindow,
+  extractionMode,
+  taxBasis,
+  ratedOperation,
+} from '../../../domain/account/messages.ts';
+import { messageOf } from '../../../domain/kernel/json.ts';
+import {
+  booleanText,
   creditsOut,
   decimalOut,
   instantOut,
@@ -11,6 +19,7 @@ import {
 } from '../schemas/basics.ts';
 import { type Route, routesOver } from '../../server/routes.ts';
 import { priceListOf, type ReferenceData } from '../../commands/reference.ts';
+import { importFxDays, type RateConflict } from '../../commands/importRates.ts';
 import type { correctRates as correct } from '../../commands/saleRates.ts';
 import type { ReadYourWrites } from '../../queries/queries.ts';
 import { type FxDay, fxRateOn, type FxRatesState, oddRate } from '../../../domain/fxRates.ts';
@@ -26,6 +35,8 @@ export interface PricesDeps {
   /** Books rates of sales without one that are known by now. */
   readonly priceSales: () => Promise<number>;
   readonly correctRates: ReturnType<typeof correct>;
+  /** Days of a reference-rate file of the ECB. Throws with a sentence where it is none. */
+  readonly readRates: (path: string) => Promise<readonly FxDay[]>;
 }
 
 const { get, post } = routesOver<PricesDeps>();
@@ -74,7 +85,6 @@ const priceListResponse = z
   })
   .meta({ id: 'CreditPriceListResponse' });
 
-const ratedOperation = z.enum(['extract', 'to_markdown']);
 const creditsFromZeroIn = z.int().min(0);
 
 export const upsertRateRequest = z
@@ -82,6 +92,7 @@ export const upsertRateRequest = z
     operation: ratedOperation,
     extraction_mode: z.enum(['fast', 'standard', 'balanced', 'robust', 'default']),
     billing_type: billingType,
+    completion_window: completionWindow.nullish(),
     credits_per_page: creditsFromZeroIn,
   })
   .meta({ id: 'UpsertRateRequest' });
@@ -91,6 +102,7 @@ export const billingRateItem = z
     operation: ratedOperation,
     extraction_mode: extractionMode,
     billing_type: billingType,
+    completion_window: completionWindow.nullable(),
     credits_per_page: creditsOut,
     billing_config_version: z.int(),
     effective_at: instantOut,
@@ -320,6 +332,68 @@ export const publishFxRates = post(
     await priceSales();
     const published_at = events[0]?.data.published_at ?? null;
     return { ...data, published: events.length > 0, published_at };
+  },
+);
+
+const importForm = z
+  .strictObject({
+    supersede: booleanText.default(false).meta({
+      description:
+        'Publishes rates that differ from the known ones as corrections, instead of refusing the file.',
+    }),
+  })
+  .meta({ id: 'ImportFxRatesForm' });
+
+const importReport = z
+  .strictObject({
+    days: z.int().meta({ description: 'Days of the file.' }),
+    added: z.int().meta({ description: 'Days that were not known.' }),
+    unchanged: z.int().meta({ description: 'Days that were known with the same rates.' }),
+    superseded: z.int().meta({ description: 'Days that were known with other rates.' }),
+    first: z.iso.date().nullable().meta({ description: 'First day of the file.' }),
+    last: z.iso.date().nullable().meta({ description: 'Last day of the file.' }),
+  })
+  .meta({ id: 'FxImportReport' });
+
+/** Conflicts that an answer names. */
+const CONFLICTS_MAX = 20;
+
+const conflictsOf = (conflicts: readonly RateConflict[]) =>
+  problem(
+    'fx_rates_conflict',
+    `${String(conflicts.length)} rates differ from the known ones, and nothing was imported. Send supersede=true if ` +
+      'the file is right.',
+    { conflicts: conflicts.slice(0, CONFLICTS_MAX) },
+  );
+
+export const importFxRates = post(
+  '/v1/admin/fx-rates/import',
+  {
+    summary: "Import a file of the European Central Bank's reference rates",
+    description:
+      'Does the same as `quire fx import`: the daily file, that of 90 days or the whole history, as XML, as CSV, or ' +
+      'as a zip of a CSV. Known days are skipped, so a file can be imported again. Booked sales keep their rate; ' +
+      'sales that had none get theirs.',
+    access: 'admin',
+    bucket: 'heavy',
+    body: importForm,
+    upload: true,
+    reply: { status: 200, schema: importReport },
+    problems: ['unreadable_file', 'fx_rates_conflict', 'busy'],
+  },
+  async ({ body: { supersede }, file, meta }, { reference, reads, readRates, priceSales, clock }) => {
+    if (file === undefined) throw new Error('the form has a file: nothing may stand for it');
+    const days = await readRates(file.path).catch((error: unknown) => {
+      throw problem('unreadable_file', `This is no reference-rate file of the ECB: ${messageOf(error)}.`);
+    });
+    const wanted = { days, source: 'ecb', supersede };
+    const imported = await importFxDays(reference, wanted, () => ({ ...meta, command_id: clock.uuid() }));
+    if (imported.kind === 'conflict') throw conflictsOf(imported.conflicts);
+    if (imported.kind === 'not_now')
+      throw problem('busy', 'The event log did not accept the rates in time. Send the file again.');
+    await reads.settleAll();
+    await priceSales();
+    return imported.report;
   },
 );
 

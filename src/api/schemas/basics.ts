@@ -292,11 +292,14 @@ export const decimalOut = z
   .regex(/^\d+(\.\d+)?$/)
   .meta({ description: 'Exact decimal text.' });
 
+/** Cursors have the values that a list is sorted by: two texts of 300 characters, each of several bytes. */
+const CURSOR_MAX = 4_096;
+
 /** Members of every paged list's query. */
 export const pagingQuery = {
   limit: wholeNumberText(1, 1000).default(100),
   offset: wholeNumberText(0, Number.MAX_SAFE_INTEGER).default(0),
-  cursor: plainText(1, 1000).optional(),
+  cursor: plainText(1, CURSOR_MAX).optional(),
 };
 
 /** `created_at`, or `-created_at` for descending; another name is told the nearest one. */

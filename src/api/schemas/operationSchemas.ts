@@ -1,3 +1,4 @@
+import { ratedOperation } from '../../../domain/account/messages.ts';
 import { z } from 'zod';
 import {
   creditsOut,
@@ -12,15 +13,16 @@ import {
 } from './basics.ts';
 import { operationsOfTenant } from '../../../projections/operations.ts';
 
-const operationStatus = z
+export const operationStatus = z
   .enum(['queued', 'running', 'succeeded', 'partial', 'needs_review', 'failed', 'cancelled'])
   .meta({
     description:
       '`partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, ' +
-      'and a person has to look at the result; once the person has decided, it is `succeeded`.',
+      'and a person has to look at the result; once the person has decided, it is `succeeded` or `partial`. If ' +
+      'nobody decides in time, or the document is erased, it is what it was before, and its result is gone.',
   });
 
-const kind = z.enum(['extract', 'to_markdown']);
+const kind = ratedOperation;
 
 const facts = {
   operation_id: z.string(),
@@ -35,6 +37,20 @@ const facts = {
   finished_at: instantOut.nullable(),
 };
 
+export const errorOut = z
+  .looseObject({ code: z.string(), status: z.int(), title: z.string(), detail: z.string() })
+  .nullable()
+  .meta({ description: 'The problem that the synchronous call would have answered.' });
+
+export const costOut = z
+  .strictObject({
+    credits_used: creditsOut,
+    pages: z.int(),
+    balance_remaining: creditsOut.nullable(),
+  })
+  .nullable()
+  .meta({ description: 'null until it is billed; it is billed only if it succeeds.' });
+
 export const operationBody = z
   .strictObject({
     ...facts,
@@ -44,18 +60,8 @@ export const operationBody = z
       .record(z.string(), z.unknown())
       .nullable()
       .meta({ description: 'The answer of the synchronous call; kept for 24 hours after the end.' }),
-    error: z
-      .looseObject({ code: z.string(), status: z.int(), title: z.string(), detail: z.string() })
-      .nullable()
-      .meta({ description: 'The problem that the synchronous call would have answered.' }),
-    cost: z
-      .strictObject({
-        credits_used: creditsOut,
-        pages: z.int(),
-        balance_remaining: creditsOut.nullable(),
-      })
-      .nullable()
-      .meta({ description: 'null until it is billed; it is billed only if it succeeds.' }),
+    error: errorOut,
+    cost: costOut,
     review_id: z
       .string()
       .nullable()

@@ -28,6 +28,18 @@ export type ReadyReport = z.output<typeof readyResponse>;
 
 const text = z.string();
 
+const parkedTenant = z
+  .strictObject({
+    tenant_id: text,
+    position: text.meta({ description: 'Of the event that could not be applied.' }),
+    event_id: text.meta({ description: 'The event that could not be applied.' }),
+    reason: text,
+    waiting_since: instantOut.nullable().meta({ description: 'When that event was recorded.' }),
+    parked_at: instantOut.meta({ description: 'When the read model began to leave the tenant’s events.' }),
+    retrying: z.boolean().meta({ description: 'The tenant’s rows are being made anew.' }),
+  })
+  .meta({ id: 'ParkedTenant' });
+
 const readModel = z
   .strictObject({
     name: text,
@@ -35,6 +47,17 @@ const readModel = z
     state: text,
     position: text.nullable(),
     lag_events: z.int().nullable(),
+    waiting_since: instantOut
+      .nullable()
+      .meta({ description: 'When the oldest event was recorded that is not applied; null: none waits.' }),
+    lag_seconds: z.number().meta({ description: 'Age of the oldest event that is not applied; 0: none.' }),
+    still_seconds: z
+      .number()
+      .meta({ description: 'For how long the position has not moved while events wait; 0: none waits.' }),
+    is_paused: z.boolean().meta({ description: 'An operator keeps it where it is.' }),
+    parked: z
+      .array(parkedTenant)
+      .meta({ description: 'Tenants whose events it leaves, from one that it could not apply on.' }),
     reason: text.nullable(),
     next: z.strictObject({ version: z.int(), state: text, position: text.nullable() }).nullable(),
   })

@@ -37,6 +37,7 @@ const TOLD: Readonly<Record<WebhookEventType, string>> = {
   'free_pages.used_up': 'The last free page was used.',
   'key.created': 'The tenant has a new key.',
   'key.revoked': 'A key was revoked.',
+  'webhook.test': 'A person tests this webhook. It is sent to no other, and cannot be asked for.',
   'reconciliation.drift':
     'Balances are not the sum of their grants and ledger: sent once, until that changes. For operators.',
   'audit.finding': 'An audit of the log and the read models found something wrong. For operators.',

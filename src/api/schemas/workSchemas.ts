@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { pageChoice } from '@quire/engine/document/pages';
 import { settingMembers } from '@quire/engine/ports/extractionEngine';
 import {
-  bbox,
   booleanText,
   creditsOut,
   numberText,
@@ -14,58 +13,17 @@ import {
   wholeNumberText,
 } from './basics.ts';
 import { billingType } from '../../../domain/account/messages.ts';
-import { citation, originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
-
-const blockOut = z
-  .strictObject({
-    type: z.enum(['heading', 'paragraph', 'list_item', 'table', 'code', 'image']),
-    bbox,
-    text: z.string().optional().meta({ description: 'For all blocks except tables.' }),
-    level: z.int().optional().meta({ description: 'For a heading: 1 to 6.' }),
-    ordered: z.boolean().optional().meta({ description: 'For a list item.' }),
-    number: z.int().nullish().meta({ description: 'For an ordered list item.' }),
-    depth: z.int().optional().meta({ description: 'For a list item, starting at 0.' }),
-    language: z.string().nullish().meta({ description: 'For code.' }),
-    rows: z.int().optional().meta({ description: 'For a table.' }),
-    columns: z.int().optional().meta({ description: 'For a table.' }),
-    header_rows: z
-      .int()
-      .optional()
-      .meta({ description: 'For a table: how many of its first rows are headers.' }),
-    continues: z
-      .enum(['table', 'row', 'cell', 'line', 'text'])
-      .optional()
-      .meta({
-        description:
-          'For a table that continues the last table of the previous page: its header rows repeat the header there. ' +
-          '`row`: its first row below them also continues the last row there; `cell`: within the text of its cells. ' +
-          'For other blocks that continue the last block of the previous page: `line`, on a new line; `text`, within ' +
-          'a line.',
-      }),
-    cells: z
-      .array(
-        z.strictObject({
-          text: z.string(),
-          row: z.int().meta({ description: 'Starts at 0.' }),
-          column: z.int().meta({ description: 'Starts at 0.' }),
-          row_span: z.int(),
-          column_span: z.int(),
-          bbox,
-        }),
-      )
-      .optional()
-      .meta({ description: 'For a table.' }),
-  })
-  .meta({ id: 'Block' });
-
-/** What `include` asks of a page. */
-const pageContents = z
-  .strictObject({
-    page: z.int().meta({ description: 'Starts at 1.' }),
-    markdown: z.string().optional(),
-    blocks: z.array(blockOut).optional().meta({ description: 'In reading order.' }),
-  })
-  .meta({ id: 'PageContents' });
+import { checkOutcome, citation, duplicateOut, originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
+import {
+  CHUNKS,
+  chunkOut,
+  chunksIn,
+  chunksText,
+  chunkWishOf,
+  codeOut,
+  pageContents,
+  tableOut,
+} from './partSchemas.ts';
 
 const TOKENS_MAX = 10_000_000;
 const RETRIES_MAX = 10;
@@ -193,13 +151,13 @@ export const openingFields = {
     .meta({ description: 'Password of an encrypted PDF. It is never stored or logged.' }),
 };
 
-const sourceUrlIn = plainText(1, 2_000).meta({
+export const sourceUrlIn = plainText(1, 2_000).meta({
   description:
     'Instead of a file: an `https` URL at a public host from which the document is fetched, if the installation ' +
     'allows it. The size limit is that of files; redirects are not followed.',
 });
 
-const scope = {
+export const scope = {
   tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: their own.' }),
   project_id: plainText(1, 128).default('default'),
   task_id: plainText(1, 128).default('default'),
@@ -263,7 +221,7 @@ export const extractForm = z
   })
   .meta({ id: 'ExtractForm' });
 
-const INCLUDES = ['blocks', 'page_markdown', 'proposed_schema'] as const;
+const INCLUDES = ['blocks', 'page_markdown', 'proposed_schema', 'chunks', 'codes', 'tables'] as const;
 type Include = (typeof INCLUDES)[number];
 
 const includeList = z.array(z.enum(INCLUDES)).max(INCLUDES.length);
@@ -277,14 +235,17 @@ const includeText = z
   .meta({
     'x-wire': {
       type: 'string',
-      description: 'Comma-separated list of `blocks`, `page_markdown` and `proposed_schema`.',
+      description: `Comma-separated list of ${INCLUDES.map((name) => `\`${name}\``).join(', ')}.`,
     },
   });
 
 const INCLUDE =
   '`blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page ' +
   'separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that ' +
-  'the document itself names, in the member of this name.';
+  'the document itself names, in the member of this name. `chunks`: parts for retrieval, as `chunks` says. ' +
+  '`codes`: QR codes, barcodes and the lines for machines of passports and cards, with what payment codes say. ' +
+  '`tables`: each table as rows of texts; with `Accept: text/csv` or XLSX an operation’s result is these tables.';
+
 const TABLE_FORMAT =
   '`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.';
 
@@ -293,20 +254,26 @@ const tableFormatIn = z.enum(['markdown', 'html']).default('markdown').meta({ de
 /** What a conversion gives beside the whole text, in JSON. */
 const renderFields = {
   include: z.union([includeList, includeText]).optional().meta({ description: INCLUDE }),
+  chunks: chunksIn.optional().meta({ description: CHUNKS }),
   table_format: tableFormatIn,
 };
 
 /** The same members for those that do the work. */
 export const conversionFormOf = ({
   include = [],
+  chunks,
   table_format,
 }: {
   readonly include?: readonly Include[] | undefined;
+  readonly chunks?: z.output<typeof chunksIn> | undefined;
   readonly table_format: 'markdown' | 'html';
 }) => ({
   blocks: include.includes('blocks'),
   pageMarkdown: include.includes('page_markdown'),
   proposedSchema: include.includes('proposed_schema'),
+  ...(include.includes('chunks') && { chunks: chunkWishOf(chunks ?? chunksIn.parse({})) }),
+  ...(include.includes('codes') && { codes: true }),
+  ...(include.includes('tables') && { tableRows: true }),
   tables: table_format,
 });
 
@@ -314,6 +281,7 @@ export const toMarkdownForm = z
   .strictObject({
     conversion_mode: z.enum(['default', 'fast']).default('default'),
     include: includeText.optional().meta({ description: INCLUDE }),
+    chunks: chunksText.optional(),
     table_format: tableFormatIn,
     source_url: sourceUrlIn.optional(),
     ...openingFields,
@@ -322,7 +290,7 @@ export const toMarkdownForm = z
   })
   .meta({ id: 'ToMarkdownForm' });
 
-const cost = z
+export const cost = z
   .strictObject({
     credits_used: creditsOut,
     pages: z.int(),
@@ -378,11 +346,15 @@ export const warning = z
         '`no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters ' +
         'they draw; `page_failed`; `not_computed`: cells of a workbook have formulas without values; ' +
         '`deadline_reached`: time ran out, so `pages` were not read, or `paths` not ' +
-        'searched; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown ' +
+        'searched; `pages_not_answered`: a model gave nothing for `pages`; `codes_not_read`: no codes were ' +
+        'looked for on `pages`; `pages_not_shown`: a model was not shown ' +
         '`pages`, because nothing pointed to them; `low_confidence`; `inexact_number`: digits that a number cannot ' +
-        'hold were left out; `not_grounded`; `merged`: parts of a long document gave `value` more than once; ' +
+        'hold were left out; `balance_off`: a balance of an account is not what its rows come to; ' +
+        '`not_grounded`; `merged`: parts of a long document gave `value` more than once; ' +
         '`contradicted`: another part gave `value`; `readings_differ`: the embedded engine read `value`, but the ' +
-        'answer has a model’s other value; `own_key_not_used`. More may be added.',
+        'answer has a model’s other value, or the page says `value`, but the invoice that lies in the file as data ' +
+        'says the answer; `own_key_not_used`; `nothing_found`: no field has a value, and why; ' +
+        '`other_type`: the file is not what its name says. More may be added.',
     }),
     message: z.string(),
     path: z.string().optional().meta({
@@ -430,6 +402,13 @@ export const extractResponse = z
       read_by: readBy.nullable().meta({
         description: 'Present if a model was asked only for doubtful fields (`models_for`); else null.',
       }),
+      checks: z
+        .array(checkOutcome)
+        .optional()
+        .meta({ description: 'What came of the rules of the config; left out if it has none.' }),
+      duplicates: z.array(duplicateOut).optional().meta({
+        description: 'Earlier documents that are the same; left out if the config tells none.',
+      }),
       origins: originsOut.optional(),
     }),
   })
@@ -443,6 +422,11 @@ export const markdownResponse = z
     proposed_schema: z.record(z.string(), z.unknown()).optional().meta({
       description: 'If `include` asks for it: a JSON Schema of the labels and table headers found.',
     }),
+    codes: z.array(codeOut).optional().meta({
+      description: 'If `include` asks for it, page by page; at most 255 a page.',
+    }),
+    chunks: z.array(chunkOut).optional().meta({ description: 'If `include` asks for it, in reading order.' }),
+    tables: z.array(tableOut).optional().meta({ description: 'If `include` asks for it, in reading order.' }),
     meta: z.strictObject({
       conversion_id: z.string(),
       document_id: z.string(),

@@ -33,7 +33,7 @@ describe('reference data', () => {
     const config = activeBillingConfig(await processes[2]!.billingConfig());
     expect(config).to.include({ version: 1 });
     expect(config?.terms.free_pages).to.equal(50);
-    expect(config?.rates).to.have.length(10);
+    expect(config?.rates).to.have.length(14);
   });
 
   it('shows what it published at once', async () => {

@@ -82,6 +82,46 @@ describe('object sweeper', () => {
     folder.remove();
   });
 
+  it('keeps an upload that is used while it is about to be removed', async () => {
+    const folder = tempFolder();
+    const objects = await openObjectFolder(folder.path);
+    await objects.put('uploads/doc_late', Buffer.from('x'));
+    const own = documents(memoryEventStore());
+    const key = { key_id: 'k', role: 'tenant' as const };
+    const meta = () => ({ now: NOW, actor: key, correlation_id: 'c', command_id: randomUUID() });
+    const names = { document_id: 'doc_late', tenant_id: 't', project_id: 'p', task_id: 'd', file_name: null };
+    const sent = { ...names, bytes: 1, created_at: NOW };
+    const presigned = {
+      ...sent,
+      content_type: null,
+      kind: 'document' as const,
+      dataset_id: null,
+      expires_at: NOW,
+    };
+    const used = { ...sent, mime_type: 'text/plain', pages: 1, sha256: 'ab', source: 'upload' as const };
+    await own.record({ type: 'UploadPresigned', data: presigned }, meta());
+    const sweeper = objectSweeper({
+      ...UNUSED,
+      documents: {
+        ...own,
+        stateOf: async (id) => {
+          const state = await own.stateOf(id);
+          await own.record({ type: 'DocumentRegistered', data: used }, meta());
+          return state;
+        },
+      },
+      kept: () => Promise.resolve(keptDays(KEEPS)),
+      queuedFate: () => Promise.resolve({ kind: 'unknown' }),
+      workFate: () => Promise.resolve({ kind: 'unknown' }),
+      clock: { uuid: randomUUID, now: () => new Date(Date.now() + 24.1 * HOUR_MS).toISOString() },
+      objects,
+    });
+    expect(await sweeper.sweep()).to.include({ uploads: 0, left: 0 });
+    expect(await keysIn(objects)).to.deep.equal(['uploads/doc_late']);
+    expect((await own.stateOf('doc_late')).removed).to.equal(null);
+    folder.remove();
+  });
+
   it('removes unused uploads after a day and results after 25 hours, and nothing else', async () => {
     const folder = tempFolder();
     const objects = await openObjectFolder(folder.path);
@@ -279,6 +319,8 @@ describe('object sweeper', () => {
     const over = [
       ['results/ext_billed/', digest('a')],
       ['results/ext_nobody/', digest('a')],
+      ['results/spl_nobody/', digest('a')],
+      ['results/cls_nobody/', digest('a')],
       ['results/op_failed/', 'problem'],
       ['operations/op_ended/parts/', '1'],
       ['operations/op_nobody/', digest('b')],

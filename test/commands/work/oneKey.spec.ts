@@ -141,7 +141,8 @@ describe('a key that names work', () => {
       pages: 1,
       billing_type: 'full_service' as const,
     };
-    const plan = { operation: 'extract', mode: 'standard' } as WorkPlan;
+    const task = { kind: 'extract', config: null };
+    const plan = { operation: 'extract', mode: 'standard', task } as WorkPlan;
     // Its events have no digest of the request.
     const work = workOf({ ...request, idempotency: null }, plan, ids);
     const hold = await placeHold(on, work.bill, { hold_id: 'hold_former' });

@@ -90,6 +90,54 @@ describe('prices that change while work is done', () => {
         expect(await findings()).to.deep.equal([]);
       });
 
+  it('are those of work that may wait, once they are set, and the log says why', async () => {
+    await setRate(reference, { ...FULL, completion_window: '24h', credits_per_page: 15 }, metaOf());
+    const on = process(unused(() => Promise.resolve()));
+    const request = { ...asked(60), completion_window: '24h' as const };
+    expect((await extract(on, request)).kind).to.equal('delivered');
+    expect(await burned()).to.include({ credits: 150, credits_per_page: 15, completion_window: '24h' });
+    expect(await findings()).to.deep.equal([]);
+  });
+
+  it('are those of other work for what may wait, until somebody sets them', async () => {
+    const on = process(unused(() => Promise.resolve()));
+    expect((await extract(on, { ...asked(60), completion_window: '24h' })).kind).to.equal('delivered');
+    expect(await burned()).to.include({ credits: 400, completion_window: '24h' });
+    expect(await findings()).to.deep.equal([]);
+  });
+
+  it('are found by the audit where a hold has those of work that may wait, and does not say so', async () => {
+    await setRate(reference, { ...FULL, completion_window: '24h', credits_per_page: 15 }, metaOf());
+    const held = {
+      tenant_id: TENANT,
+      hold_id: 'hold_1',
+      operation_id: 'ext_1',
+      operation: 'extract' as const,
+      category: 'extraction' as const,
+      extraction_mode: 'standard' as const,
+      pages: 60,
+      billing_type: 'full_service' as const,
+      credits_per_page: asCredits(15),
+      expires_at: NO_END,
+      billing_config_version: 2,
+      free_pages_allowance: 50,
+    };
+    const { accounts } = process();
+    await accounts.execute({ type: 'HoldCredits', data: held, meta: metaOf() });
+    expect((await findings()).filter((one) => one.startsWith('[rate]'))).to.have.length(1);
+    const waiting = { ...held, hold_id: 'hold_2', operation_id: 'ext_2', completion_window: '24h' as const };
+    const free_pages_allowance = 50;
+    await accounts.execute({
+      type: 'HoldCredits',
+      data: { ...waiting, free_pages_allowance },
+      meta: metaOf(),
+    });
+    expect((await findings()).filter((one) => one.startsWith('[rate]'))).to.have.length(1);
+    const other = { ...held, hold_id: 'hold_2', operation_id: 'ext_2' };
+    const refused = await accounts.execute({ type: 'HoldCredits', data: other, meta: metaOf() });
+    expect(refused).to.have.nested.property('rejection.code', 'idempotency_key_reused');
+  });
+
   it('are full service where a model is asked only for what is doubtful, whoever has the key', async () => {
     const request = asked(60, { llm: OWN, settings: { citations: true, models_for: 'doubtful' } });
     const answer = await extract(process(unused(() => Promise.resolve())), request);

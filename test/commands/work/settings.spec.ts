@@ -57,6 +57,7 @@ describe('the settings of an extraction', () => {
         const begin = beginTask({
           extract: extractDocument(process),
           convert: () => Promise.reject(new Error('nothing is converted here')),
+          sort: () => Promise.reject(new Error('nothing is sorted here')),
           artifacts: {
             find: () => Promise.resolve(undefined),
             isErased: () => Promise.resolve(false),

@@ -93,7 +93,18 @@ describe('data told by its text', () => {
     expect(plainTypes()).to.include.members([...usual, ...more]);
   });
 
-  for (const { file, event } of golden.filter(({ event: { type } }) => plainTypes().includes(type)))
+  const ofPlainTypes = golden.filter(({ event: { type } }) => plainTypes().includes(type));
+
+  it('is not that of events with lists, which no pattern tells', () => {
+    const others = ofPlainTypes.filter(({ event: { data } }) => storableJson(data) === undefined);
+    expect(others.map(({ event: { type } }) => type)).to.include('ExtractionRequested');
+    for (const { event } of others)
+      expect(isPlainData(withText(event, canonicalJson(event.data))), event.type).to.equal(false);
+  });
+
+  for (const { file, event } of ofPlainTypes.filter(
+    ({ event: { data } }) => storableJson(data) !== undefined,
+  ))
     describe(file, () => {
       const text = canonicalJson(event.data);
 

@@ -78,6 +78,7 @@ describe('authorisation: every route × every kind of key', () => {
       'getCreditPrices',
       'getPayment',
       'getTopUp',
+      'tellTopUp',
     ]);
   });
 
@@ -95,8 +96,17 @@ describe('authorisation: every route × every kind of key', () => {
   });
 });
 
-/** A tenant’s session keeps the keys of its tenant; the bare key does not. */
-const KEEPING: readonly string[] = ['createApiKey', 'listApiKeys', 'revokeApiKey', 'rotateApiKey'];
+/** A tenant’s session keeps the keys, configs and tables of its tenant; the bare key does not. */
+const KEEPING: readonly string[] = [
+  'createApiKey',
+  'listApiKeys',
+  'revokeApiKey',
+  'rotateApiKey',
+  'publishConfig',
+  'revokeConfig',
+  'publishTable',
+  'removeTable',
+];
 
 describe('authorisation: every route × sessions', () => {
   let api: TestApi;

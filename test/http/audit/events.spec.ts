@@ -79,6 +79,68 @@ describe('the event log over HTTP', () => {
     expect(await events('tenant_id=globex&stream=account-acme')).to.deep.equal([]);
   });
 
+  it('is of one type, one actor, a time and a text, each in both directions', async () => {
+    const all = await events('');
+    const both = async (query: string) => {
+      const found = await events(query);
+      expect(await events(`${query}&direction=backwards`), query).to.deep.equal(found.toReversed());
+      return found;
+    };
+    const grants = all.filter(({ type }) => type === 'CreditsGranted');
+    expect(await both('type=CreditsGranted')).to.deep.equal(grants);
+    expect(await events('type=CreditsGranted&tenant_id=acme&limit=2')).to.deep.equal(
+      grants.filter(({ stream }) => stream === 'account-acme').slice(0, 2),
+    );
+    const actorOf = ({ metadata }: Line) =>
+      (metadata as { readonly actor: { readonly key_id: string } }).actor.key_id;
+    const system = all.filter((line) => actorOf(line) === 'system');
+    expect(await both('actor=system')).to.deep.equal(system);
+    const at = String(grants[2]!['recorded_at']);
+    expect(await both(`from=${at}`)).to.deep.equal(all.filter((line) => String(line['recorded_at']) >= at));
+    expect(await both(`to=${at}`)).to.deep.equal(all.filter((line) => String(line['recorded_at']) <= at));
+    expect(await both(`from=${at}&to=${at}&type=CreditsGranted`)).to.deep.include(grants[2]);
+    expect(await both('to=2000-01-01')).to.deep.equal([]);
+    expect(await both('q=ACCOUNT-GLOBEX')).to.deep.equal(
+      all.filter((line) => JSON.stringify(line).toLowerCase().includes('account-globex')),
+    );
+    expect(await events('q=account-globex&limit=1')).to.have.lengthOf(1);
+  });
+
+  it('is found by what a person wrote, and says what the key that acted is called', async () => {
+    const { body } = await api.call('post', '/v1/api-keys', {
+      json: { tenant_id: 'acme', role: 'admin', name: 'Night shift' },
+    });
+    const { key, key_id } = body as { readonly key: string; readonly key_id: string };
+    const json = { credits: 7, reason: 'Goodwill for Müller' };
+    await api.call('post', '/v1/admin/tenants/acme/adjust-credits', { key, json });
+    const [found, ...others] = await events('q=m%C3%BCller&texts=true');
+    expect(others).to.deep.equal([]);
+    expect(found).to.include({ type: 'CreditsAdjusted', actor_name: 'Night shift' });
+    expect(Object.values(found!['texts'] as object)).to.include('Goodwill for Müller');
+    expect(await events(`actor=${key_id}`)).to.have.lengthOf(1);
+    expect((await events('texts=true&limit=1'))[0]).to.include({ actor_name: null });
+  });
+
+  it('is found by its values, quotes and backslashes included, and not by how they are written', async () => {
+    const written = ['Says "no" to C:\\scans', 'Two\nlines'];
+    for (const reason of written)
+      await api.call('post', '/v1/admin/tenants/acme/adjust-credits', { json: { credits: 3, reason } });
+    const textsFor = async (q: string) =>
+      (await events(`q=${encodeURIComponent(q)}&texts=true`)).flatMap(({ texts }) =>
+        Object.values(texts as Readonly<Record<string, string>>),
+      );
+    expect(await textsFor('"NO" to c:\\')).to.deep.equal([written[0]]);
+    expect(await textsFor('lines')).to.deep.equal([written[1]]);
+    for (const q of ['":', '\\n', '"reason"', 'balance_after', '},{'])
+      expect(await events(`q=${encodeURIComponent(q)}`), q).to.deep.equal([]);
+    expect(await events('q=account-globex&limit=1')).to.have.lengthOf(1);
+  });
+
+  it('refuses a type that there is not, and an end before its start', async () => {
+    for (const query of ['type=Nothing', 'from=2026-02-01&to=2026-01-01', 'from=yesterday', 'q='])
+      expect((await api.call('get', `/v1/admin/events?${query}`)).code, query).to.equal('validation_error');
+  });
+
   it('refuses a place that is no number and a direction that there is not', async () => {
     for (const query of ['after=x', 'after=-1', 'direction=up', 'limit=0', 'limit=1000001'])
       expect((await api.call('get', `/v1/admin/events?${query}`)).code).to.equal('validation_error');

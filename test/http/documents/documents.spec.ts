@@ -353,12 +353,22 @@ describe('documents over HTTP', () => {
     await until(async () => (await readdir(api.uploadDir)).length === count);
   };
 
-  it('answer busy when all heavy slots are taken', async () => {
+  it('wait for a worker, or answer busy, when all heavy slots are taken', async () => {
     const own = await api.newKey('docs-busy');
-    const replies = await Promise.all(Array.from({ length: 12 }, () => extract({}, INVOICE, { key: own })));
+    await api.sell('docs-busy', 1_000);
+    let isOver = false;
+    const asked = Promise.all(Array.from({ length: 12 }, () => extract({}, INVOICE, { key: own }))).finally(
+      () => (isOver = true),
+    );
+    await until(async () => {
+      await api.operations.drain();
+      return isOver;
+    });
+    const replies = await asked;
     const busy = replies.filter(({ code }) => code === 'busy');
     expect(busy.length + replies.filter(({ status }) => status === 200).length).to.equal(12);
-    expect(busy.length).to.be.at.least(1);
-    expect(busy[0]!.headers.get('retry-after')).to.equal('1');
+    for (const { headers } of busy) expect(headers.get('retry-after')).to.equal('1');
+    const { body } = await api.call('get', '/v1/operations?tenant_id=docs-busy', { key: own });
+    expect(body['total'], 'work for which no slot was free').to.be.at.least(1);
   });
 });

@@ -31,7 +31,11 @@ describe('what a request asks of a document', () => {
     const none = await extract({ min_confidence: '1', citations: 'false' });
     expect(none.status, none.text).to.equal(200);
     expect(none.body['result']).to.deep.equal({});
-    const { warnings } = none.body['meta'] as { readonly warnings: readonly object[] };
+    const { warnings: told } = none.body['meta'] as {
+      readonly warnings: readonly { readonly code: string }[];
+    };
+    expect(told.at(-1)).to.have.property('code', 'nothing_found');
+    const warnings = told.filter(({ code }) => code !== 'nothing_found');
     expect(warnings).to.have.lengthOf(Object.keys(all.body['result'] as object).length);
     expect(warnings[0]).to.include({
       code: 'low_confidence',

@@ -88,12 +88,15 @@ describe('sets of what people have decided', () => {
     await tenant.decide(await tenant.read(one), { invoice_number: 'Q-0', total: 1 });
     await tenant.decide(await tenant.read(one), { invoice_number: 'Q-1', total: 10 });
     await tenant.decide(await tenant.read(two), { total: 20 });
-    await tenant.decide(await tenant.sent('Total: 40.00 EUR\n'), { total: 40 });
+    const dropped = await tenant.uploaded('Total: 40.00 EUR\n');
+    await tenant.decide(await tenant.read(dropped), { total: 40 });
+    await tenant.call('delete', `/v1/uploads/${dropped.document_id}`);
     await tenant.read(open);
     const set = await tenant.done('post', '/v1/evaluations/sets', { json: { from_decisions: {} } });
     expect(set).to.include({ version: 1, documents: 2, left_out: 1 });
     expect(await tenant.examplesOf(set)).to.deep.equal([
-      { document_id: two.document_id, expected: { total: 20 } },
+      // a person was asked for it, and left it out
+      { document_id: two.document_id, expected: { invoice_number: null, total: 20 } },
       { document_id: one.document_id, expected: { invoice_number: 'Q-1', total: 10 } },
     ]);
     const json = { tenant_id: tenant.tenant_id, set_id: set['set_id'], schema: SCHEMA };
@@ -104,6 +107,33 @@ describe('sets of what people have decided', () => {
     const next = { from_decisions: {}, set_id: set['set_id'] };
     const more = await tenant.done('post', '/v1/evaluations/sets', { json: next });
     expect(more).to.include({ set_id: set['set_id'], version: 2, documents: 3 });
+  });
+
+  it('have documents whose files came with their requests, which are uploads from then on', async () => {
+    const tenant = await reviewingTenant(api);
+    await tenant.decide(await tenant.sent(DOCUMENT), { invoice_number: 'Q-1', total: 10 });
+    const made = () => tenant.done('post', '/v1/evaluations/sets', { json: { from_decisions: {} } });
+    const set = await made();
+    expect(set).to.include({ documents: 1, left_out: 0 });
+    const [document_id = ''] = set['document_ids'] as readonly string[];
+    const file = () => tenant.call('get', `/v1/documents/${document_id}/file`);
+    expect((await file()).text).to.equal(DOCUMENT);
+    const json = { tenant_id: tenant.tenant_id, set_id: set['set_id'], schema: SCHEMA };
+    const { run_id } = await tenant.done('post', '/v1/evaluations/runs', { json });
+    const run = await until(async () => {
+      await api.batches.look();
+      await api.operations.drain();
+      await api.evaluations.look();
+      await api.deps.reads.settleAll();
+      const found = await tenant.done('get', `/v1/evaluations/runs/${String(run_id)}`);
+      return found['status'] === 'succeeded' ? found : undefined;
+    });
+    expect(run).to.include({ scored: 1, left_out: 0, f1: 1 });
+    expect((await made())['document_ids'], 'again').to.deep.equal([document_id]);
+    await tenant.call('delete', `/v1/documents/${document_id}`);
+    expect((await file()).status).to.equal(404);
+    const left = await tenant.done('get', `/v1/evaluations/sets/${String(set['set_id'])}`);
+    expect(left['document_ids']).to.deep.equal([]);
   });
 
   it('have those of one config and of one time', async () => {
@@ -133,8 +163,10 @@ describe('sets of what people have decided', () => {
       return text;
     };
     expect(await refused({ from_decisions: {} }), 'of another tenant').to.include('Nobody has decided');
-    await tenant.decide(await tenant.sent(DOCUMENT), { total: 10 });
-    expect(await refused({ from_decisions: {} })).to.include('came with their requests');
+    const gone = await tenant.uploaded(DOCUMENT);
+    await tenant.decide(await tenant.read(gone), { total: 10 });
+    await tenant.call('delete', `/v1/uploads/${gone.document_id}`);
+    expect(await refused({ from_decisions: {} })).to.include('no longer kept');
     await refused({ from_decisions: { decided_from: 'yesterday' } });
     await refused({ from_decisions: { config: 'invoices' } });
     await refused({ from_decisions: {}, dataset_id: 'ds_1' });

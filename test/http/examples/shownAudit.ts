@@ -19,13 +19,16 @@ const counted = ({ report, ...item }: Json): Json => {
   };
 };
 
-/** An example with an audit, or a list of them, in its answer. */
-export const shownAudit = (example: Example | undefined): Example => {
+const withShown = (example: Example | undefined, shown: (item: Json) => Json): Example => {
   if (example === undefined) throw new Error('the walk did not call it');
   const answer = example.answer as Json;
   const { items } = answer as { readonly items?: readonly Json[] };
-  return {
-    ...example,
-    answer: items === undefined ? counted(answer) : { ...answer, items: items.map(counted) },
-  };
+  return { ...example, answer: items === undefined ? shown(answer) : { ...answer, items: items.map(shown) } };
 };
+
+/** An example with an audit, or a list of them, in its answer. */
+export const shownAudit = (example: Example | undefined): Example => withShown(example, counted);
+
+/** An example with a seal, or a list of them, in its answer. */
+export const shownSeal = (example: Example | undefined): Example =>
+  withShown(example, (seal) => ({ ...seal, events: EVENTS }));

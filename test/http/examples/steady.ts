@@ -13,6 +13,7 @@ const SHOWN: Readonly<Record<string, unknown>> = {
   last4: '3Zp9',
   month: '2026-01',
   next_cursor: 'MTlmNGsyLjFjcjhkOSBbMSwiZ3JhbnRzIiwiMWF4eXouOWIyayIsNDEsIjEwMjQiXQ',
+  log_digest: 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c',
   log_id: '0b1f3c52-6a1e-4c57-9f6a-2d9b7c1e4f10',
   position: '1024',
   end_position: '1024',

@@ -6,7 +6,9 @@ import { presigned, put } from '../documents/uploads.suite.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import type { Example, Examples } from '../../../src/server/openapi.ts';
 import { steady } from './steady.ts';
-import { shownAudit } from './shownAudit.ts';
+import { payoutFile, ratesFile, vendorsFile } from './files.ts';
+import { claimAndDie } from '../support/openClaim.ts';
+import { shownAudit, shownSeal } from './shownAudit.ts';
 import { reviewIdOf } from '../../../domain/review.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 
@@ -133,6 +135,7 @@ const sell = async (walk: Walk): Promise<void> => {
   await walk.call('correctFxRates', {
     json: { currency: 'EUR', rate_date: RATE_DAY, fx_rate_to_usd: '1.1632', reason: 'Mistyped' },
   });
+  await walk.call('importFxRates', { form: {}, file: ratesFile() });
   await walk.call('getFxRate', { query: { base: 'EUR', quote: 'USD', on: RATE_DAY } });
   await walk.call('addCredits', {
     json: {
@@ -204,10 +207,21 @@ const measure = async (walk: Walk, document_id: string): Promise<void> => {
   await walk.call('removeEvaluationSet', { path: { set_id } });
 };
 
+const runIdIn = ({ meta }: Reply['body']): string =>
+  String((meta as Readonly<Record<string, unknown>>)['extraction_id']);
+
 const workOnDocuments = async (walk: Walk): Promise<void> => {
   const form = { tenant_id: TENANT, schema: INVOICE_SCHEMA, tags: '{"team":"claims"}' };
-  await walk.call('extract', { form });
+  const { body } = await walk.call('extract', { form });
+  await walk.call('listRuns', { query: { tenant_id: TENANT } });
+  await walk.call('getRun', { path: { run_id: runIdIn(body) } });
   await walk.call('toMarkdown', { form: { tenant_id: TENANT } });
+  const classes = JSON.stringify([
+    { name: 'Invoice', description: 'A bill for goods or services.' },
+    { name: 'Lease' },
+  ]);
+  await walk.call('classify', { form: { tenant_id: TENANT, classes } });
+  await walk.call('split', { form: { tenant_id: TENANT, classes } });
   await walk.call('cancelOperation', { path: { operation_id: await walk.accepted(form) } });
   await walk.call('getOperation', { path: { operation_id: await walk.accepted(form) } });
   await walk.call('listOperations', { query: { tenant_id: TENANT } });
@@ -225,6 +239,7 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
       payload: { schema: SCHEMA },
     },
   });
+  await walk.call('getDocumentFile', { path: { document_id } });
   await walk.call('listDocuments', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('getOutcomes', { query: { tenant_id: TENANT } });
   await walk.call('removeUpload', { path: { document_id } });
@@ -232,6 +247,14 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
   const config = await walk.call('publishConfig', {
     json: { tenant_id: TENANT, name: 'Invoices', schema: SCHEMA, mode: 'standard' },
   });
+  const table = await walk.call('publishTable', {
+    form: { tenant_id: TENANT, name: 'Vendors' },
+    file: vendorsFile(),
+  });
+  const table_id = String(table.body['table_id']);
+  await walk.call('listTables', { query: { tenant_id: TENANT } });
+  await walk.call('getTable', { path: { table_id }, query: { limit: 1 } });
+  await walk.call('removeTable', { path: { table_id } });
   await walk.call('listConfigs', { query: { tenant_id: TENANT } });
   await walk.call('getConfig', { path: { config_id: String(config.body['config_id']) } });
   await walk.call('revokeConfig', { path: { config_id: String(config.body['config_id']) } });
@@ -265,6 +288,7 @@ const learn = async (walk: Walk): Promise<void> => {
 
 const lookIntoTheLog = async (walk: Walk, api: TestApi): Promise<void> => {
   await walk.call('listEvents', { query: { stream: `account-${TENANT}`, limit: 1 } });
+  await walk.call('sealEventLog', { json: { retain_days: null } });
   await walk.call('listSeals');
   const { body } = await walk.call('startAudit', { json: { log_only: true } });
   const path = { audit_id: String(body['audit_id']) };
@@ -272,6 +296,7 @@ const lookIntoTheLog = async (walk: Walk, api: TestApi): Promise<void> => {
   await walk.call('cancelAudit', { path });
   await walk.call('listAudits', { query: { limit: 1 } });
   await walk.call('getAudit', { path });
+  for (const name of ['sealEventLog', 'listSeals']) walk.examples[name] = shownSeal(walk.examples[name]);
   for (const name of ['cancelAudit', 'listAudits', 'getAudit'])
     walk.examples[name] = shownAudit(walk.examples[name]);
   await walk.call('getBalanceAt', { ...tenant, query: { position: '9007199254740991' } });
@@ -337,6 +362,17 @@ const administer = async (walk: Walk): Promise<void> => {
       monthly_credits_max: 50_000,
       payer: 'cus_3QK9',
       payment_method: 'pm_3QK9',
+    },
+  });
+  await walk.call('tellTopUp', {
+    ...tenant,
+    json: {
+      outcome: 'declined',
+      provider: 'stripe',
+      provider_txn_id: 'pi_3QK10',
+      reason: 'insufficient_funds',
+      attempted_at: '2026-01-31T08:55:00Z',
+      next_attempt_at: '2026-01-31T09:55:00Z',
     },
   });
   await walk.call('getTopUp', tenant);
@@ -405,19 +441,10 @@ const beTold = async (walk: Walk, api: TestApi): Promise<void> => {
   const [{ delivery_id } = { delivery_id: '' }] = list['items'] as { delivery_id: string }[];
   await walk.call('resendWebhookDelivery', { path: { ...path, delivery_id } });
   await walk.call('rotateWebhookSecret', { path, json: { keep_old_seconds: 86_400 } });
+  await walk.call('testWebhook', { path });
   await walk.call('getWebhook', { path });
   await walk.call('listWebhooks', { query: { tenant_id: TENANT } });
   await walk.call('removeWebhook', { path });
-};
-
-/** What the provider says of the sale: another fee. */
-const payoutFile = () => {
-  const lines = [
-    'balance_transaction_id,created_utc,currency,gross,fee,reporting_category,payment_intent_id,automatic_payout_id',
-    'txn_3QK9,2026-01-31 09:15:02,eur,119.00,2.05,charge,pi_3QK9,po_1QK9',
-    'txn_3QKA,2026-01-31 23:59:59,eur,-1.20,0.00,fee,,po_1QK9',
-  ];
-  return { name: 'itemized.csv', blob: new Blob([`${lines.join('\n')}\n`], { type: 'text/csv' }) };
 };
 
 const signIn = async (walk: Walk): Promise<void> => {
@@ -442,7 +469,11 @@ const report = async (walk: Walk, api: TestApi): Promise<void> => {
   });
   await walk.call('listTenants', { query: { search: TENANT } });
   await walk.call('listPayments', { query: { tenant_id: TENANT, limit: 1 } });
+  const open = { provider: 'stripe', provider_txn_id: 'pi_3QKB' };
+  await claimAndDie(api, TENANT, open.provider_txn_id);
   await walk.call('listOpenPayments');
+  api.wait(61_000);
+  await walk.call('releaseOpenPayment', { json: { ...open, reason: 'Never captured, ticket 92' } });
   await walk.call('comparePayments', { form: { from: '2026-01-01', to: '2026-01-31' }, file: payoutFile() });
   await walk.call('getTaxReport', { query: { currency: 'USD' } });
   await walk.call('getDeferredRevenue', { query: { by: 'lot', limit: 1 } });
@@ -461,6 +492,10 @@ const report = async (walk: Walk, api: TestApi): Promise<void> => {
   await walk.call('getReceipt', { path: { grant_id: sale?.grant_id ?? '' } });
   await walk.call('reopenMonth', { ...month, json: { reason: 'An exchange rate was missing.' } });
   for (const state of ['getHealth', 'getLiveness', 'getReadiness', 'getServiceState']) await walk.call(state);
+  const model = { path: { name: 'artifacts' } };
+  await walk.call('pauseReadModel', model);
+  await walk.call('resumeReadModel', model);
+  await walk.call('retryReadModel', { ...model, json: {} });
 };
 
 /** Goes through all operations once and gives the example of each, by its name. */

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { nearBudgetsOf } from '../../../src/api/money/budgets.ts';
+import { accountWriter } from '../../../src/writer/accountWriter.ts';
+import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';
+import { adjustment } from '../../support/money/accountCommands.ts';
 import type { Reply } from '../support/client.ts';
 import { testApi, type TestApi } from '../support/testApi.ts';
 
@@ -171,6 +175,49 @@ describe('/v1/billing/budgets', () => {
     expect(shown.map((one) => one['expected_end_at_28_days'])).to.deep.equal([end, null]);
   });
 
+  it('is told with the balance once it is reached, or nearly so, the most used first', async () => {
+    const tenant = await rich();
+    const balance = async (path = 'balance'): Promise<Row> =>
+      (await api.call('get', `/v1/billing/${path}/${tenant}`)).body;
+    await made(tenant, { name: 'Plenty', limit_credits: 50_000, period: 'total' });
+    const near = await made(tenant, { name: 'Near', limit_credits: 6_250, on_reached: 'notify' });
+    const reached = await made(tenant, { name: 'Reached', limit_credits: 5_000, period: 'total' });
+    expect((await balance())['budgets']).to.deep.equal({ reached: 0, near: 0, items: [] });
+    expect((await use(tenant)).status).to.equal(200);
+    const [, nearNow] = await list(tenant);
+    const told = (await balance())['budgets'] as Row;
+    expect(told).to.include({ reached: 1, near: 1 });
+    const [first, second] = told['items'] as readonly Row[];
+    expect(first).to.deep.include({
+      budget_id: reached,
+      name: 'Reached',
+      scope: {},
+      standing: 'reached',
+      used_credits: 5_000,
+      left_credits: 0,
+      resets_at: null,
+    });
+    expect(first?.['expected_end_at_7_days']).to.be.a('string');
+    expect(second).to.deep.include({
+      budget_id: near,
+      standing: 'near',
+      on_reached: 'notify',
+      left_credits: 1_250,
+      resets_at: nearNow?.['resets_at'],
+    });
+    expect(second?.['expected_end_at_28_days']).to.be.a('string');
+    expect((await balance('tenant-info'))['budgets']).to.deep.include({ reached: 1, near: 1 });
+  });
+
+  it('names the twenty most used with the balance, and counts them all', async () => {
+    const tenant = await rich();
+    for (let n = 0; n < 21; n += 1) await made(tenant, { name: `Nothing ${String(n)}`, limit_credits: 0 });
+    const { body } = await api.call('get', `/v1/billing/balance/${tenant}`);
+    const { items, ...counts } = body['budgets'] as Row;
+    expect(counts).to.deep.equal({ reached: 21, near: 0 });
+    expect(items).to.have.length(20);
+  });
+
   it('has a thousand levels in all its budgets, which one work may reach', async () => {
     const tenant = await rich();
     const alert_at = Array.from({ length: 20 }, (_, n) => (n + 1) / 20);
@@ -208,5 +255,19 @@ describe('/v1/billing/budgets', () => {
       expect((await create(tenant, wrong)).code, JSON.stringify(wrong)).to.equal('validation_error');
     expect((await create('nobody-at-all')).code).to.equal('tenant_not_found');
     expect((await api.call('get', '/v1/billing/budgets/nobody-at-all')).code).to.equal('tenant_not_found');
+  });
+});
+
+describe('budgets beside a balance', () => {
+  it('are those that this process knows: the log is not read for each balance', async () => {
+    const store = memoryEventStore();
+    const accounts = accountWriter({ store, limits: { stateMaxAgeMs: 3_600_000 } });
+    await accounts.execute(adjustment('acme', 100));
+    const near = () => nearBudgetsOf({ accounts }, 'acme', '2026-01-31T08:00:00.000Z');
+    store.readsFail = true;
+    expect(await near()).to.deep.equal({ reached: 0, near: 0, items: [] });
+    accounts.forget('all');
+    expect(await near(), 'the account cannot be read').to.equal(null);
+    await accounts.close();
   });
 });

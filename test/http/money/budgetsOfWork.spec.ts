@@ -136,9 +136,14 @@ describe('a budget that work reaches', () => {
   });
 
   /** What became of the documents of a batch, sorted, after all that can be done now is done: some are fed at once. */
-  const looked = async (tenant: Awaited<ReturnType<typeof newTenant>>, id: string) => {
+  const looked = async (
+    tenant: Awaited<ReturnType<typeof newTenant>>,
+    id: string,
+    worker: Pick<TestApi['batches'], 'look'> = api.batches,
+  ) => {
+    await api.deps.reads.settleAll();
     await until(async () => {
-      const did = (await api.batches.look()) + (await api.operations.drain());
+      const did = (await worker.look()) + (await api.operations.drain());
       await api.deps.reads.settleAll();
       return did === 0;
     });
@@ -163,6 +168,49 @@ describe('a budget that work reaches', () => {
       'budget_reached',
       ...Array<string>(4).fill('succeeded'),
     ]);
+  });
+
+  it('lets small documents of a batch go on while a large one waits', async () => {
+    const tenant = await newTenant();
+    const price = await tenant.price();
+    await tenant.budget({ period: 'day', limit_credits: 10 * price });
+    await tenant.ended(await tenant.created(await tenant.invoices(5)));
+    const large = await tenant.uploaded('x'.repeat(3_000 * 6));
+    const id = await tenant.created([large, ...(await tenant.invoices(5))]);
+    expect(await looked(tenant, id)).to.deep.equal(['queued', ...Array<string>(5).fill('succeeded')]);
+    expect(await tenant.standing()).to.deep.equal([10 * price, 0]);
+    await tenant.waitForReset();
+    expect(await tenant.ended(id)).to.include({ status: 'ended', credits_used: 11 * price });
+  });
+
+  it('lets a batch wait though the worker that waits is killed, and another one bills each document once', async () => {
+    const tenant = await newTenant();
+    const price = await tenant.price();
+    await tenant.budget({ period: 'day', limit_credits: 2 * price });
+    const id = await tenant.created(await tenant.invoices(4));
+    const killed = api.otherBatches();
+    const waiting = ['queued', 'queued', 'succeeded', 'succeeded'];
+    expect(await looked(tenant, id, killed)).to.deep.equal(waiting);
+    // What it knew of the waiting is gone with it: the next one asks the budget itself.
+    const next = api.otherBatches();
+    api.wait(31_000);
+    expect(await looked(tenant, id, next)).to.deep.equal(waiting);
+    expect(await tenant.standing()).to.deep.equal([2 * price, 0]);
+    await tenant.waitForReset();
+    expect(await looked(tenant, id, api.otherBatches())).to.deep.equal(Array<string>(4).fill('succeeded'));
+    expect(await tenant.standing()).to.deep.equal([2 * price, 0]);
+    expect(await tenant.ended(id)).to.include({ status: 'ended', credits_used: 4 * price });
+  });
+
+  it('says of a document that waited until nothing may be begun that the budget refused it', async () => {
+    const tenant = await newTenant();
+    const price = await tenant.price();
+    await tenant.budget({ period: 'day', limit_credits: price });
+    const id = await tenant.created(await tenant.invoices(2));
+    expect(await looked(tenant, id)).to.deep.equal(['queued', 'succeeded']);
+    api.wait(DAY_MS + 1);
+    await tenant.ended(id);
+    expect(outcomesIn(await tenant.results(id))).to.deep.equal(['budget_reached', 'succeeded']);
   });
 
   it('lets a batch go on when it is raised', async () => {
@@ -206,7 +254,7 @@ describe('a budget that work reaches', () => {
     const id = await tenant.created(await tenant.invoices(3));
     await looked(tenant, id);
     await tenant.call('post', `/v1/batches/${id}/cancel`);
-    api.wait(31_000);
+    // At once: nobody waits for what is not begun any more.
     const done = await tenant.ended(id);
     expect(done['documents']).to.deep.include({ succeeded: 1, cancelled: 2 });
     expect(await tenant.standing()).to.deep.equal([price, 0]);

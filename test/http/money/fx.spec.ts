@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { issuesIn } from '../support/client.ts';
+import { formOf, issuesIn } from '../support/client.ts';
 import { testApi, type TestApi } from '../support/testApi.ts';
 import { meta as commandMeta } from '../../support/money/moneyCommands.ts';
 
@@ -37,6 +37,48 @@ describe('exchange rates over HTTP', () => {
     expect((await rate('quote=GBP&on=1999-02-04')).code).to.equal('fx_rate_not_found');
     expect(issuesIn(await rate('quote=QQQ'))[0]).to.contain('query.quote');
     expect(issuesIn(await rate('on=yesterday'))[0]).to.contain('query.on');
+  });
+
+  const imported = (text: string, fields: Readonly<Record<string, string>> = {}, key?: string) =>
+    api.call('post', '/v1/admin/fx-rates/import', {
+      form: formOf(fields, new Blob([text]), 'rates.csv'),
+      ...(key !== undefined && { key }),
+    });
+
+  it('imports a file of the ECB once, and a differing one only where it is said to be right', async () => {
+    const file = 'Date,GBP,CHF,\n2003-01-03,0.6500,1.4500,\n2003-01-02,0.6510,1.4520,\n';
+    const none = { added: 0, superseded: 0, unchanged: 0 };
+    const days = { days: 2, first: '2003-01-02', last: '2003-01-03' };
+    const first = await imported(file);
+    expect([first.status, first.body], first.text).to.deep.equal([200, { ...none, ...days, added: 2 }]);
+    expect((await imported(file)).body).to.deep.equal({ ...none, ...days, unchanged: 2 });
+    expect((await rate('quote=GBP&on=2003-01-03')).body).to.include({ rate: '0.6500', source: 'ecb' });
+    const other = file.replace('0.6500', '0.6600');
+    const refused = await imported(other);
+    expect([refused.status, refused.code]).to.deep.equal([409, 'fx_rates_conflict']);
+    expect(refused.body['conflicts']).to.deep.equal([
+      { date: '2003-01-03', currency: 'GBP', known: '0.6500', given: '0.6600' },
+    ]);
+    expect((await rate('quote=GBP&on=2003-01-03')).body).to.include({ rate: '0.6500' });
+    const right = await imported(other, { supersede: 'true' });
+    expect(right.body).to.include({ superseded: 1, unchanged: 1 });
+    expect((await rate('quote=GBP&on=2003-01-03')).body).to.include({ rate: '0.6600' });
+  });
+
+  it('imports the same file once, however often it is sent at the same time', async () => {
+    const file = 'Date,GBP,\n2003-02-03,0.6500,\n';
+    const reports = await Promise.all([imported(file), imported(file), imported(file)]);
+    expect(reports.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    expect((await rate('quote=GBP&on=2003-02-03')).body).to.include({ rate: '0.6500' });
+  });
+
+  it('says of what is no file of the ECB that it is none, and imports for admins alone', async () => {
+    for (const text of ['Date,GBP\nyesterday,1\n', '<gesmes/>', 'PK\u0003\u0004 no zip']) {
+      const reply = await imported(text);
+      expect([reply.status, reply.code], text).to.deep.equal([400, 'unreadable_file']);
+    }
+    const key = await api.newKey(`fx-${randomUUID()}`);
+    expect((await imported('Date,GBP,\n2003-02-03,0.65,\n', {}, key)).code).to.equal('admin_required');
   });
 
   it('corrects a day by a further publication, and repeats nothing', async () => {

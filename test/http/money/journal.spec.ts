@@ -131,6 +131,15 @@ describe('the journal and deferred revenue over HTTP', () => {
     expect(before['totals']).to.include({ credits_left: 0, deferred_usd: '0.000000' });
   });
 
+  it('is sorted with what has no currency or lot last, in both directions', async () => {
+    for (const sort of ['currency', '-currency']) {
+      const items = itemsOf(await ask(`/v1/admin/deferred-revenue?by=lot&sort=${sort}&limit=1000`));
+      const kinds = items.map(({ currency }) => currency === null);
+      expect(kinds).to.include(true).and.to.include(false);
+      expect(kinds).to.deep.equal(kinds.toSorted((a, b) => Number(a) - Number(b)));
+    }
+  });
+
   it('skips as many entries or rows as offset says', async () => {
     const lines = await allLines();
     const second = itemsOf(await ask(`/v1/admin/journal?month=${month}&limit=1&offset=1`));

@@ -457,5 +457,28 @@ describe('money over HTTP', () => {
       );
       await set({ ...rate, credits_per_page: 2 });
     });
+
+    it('set a rate of work that may wait beside that of other work, and quote it', async () => {
+      const rate = { operation: 'extract', extraction_mode: 'robust', billing_type: 'byok' } as const;
+      const json = { ...rate, completion_window: '24h', credits_per_page: 6 };
+      const { body } = await api.call('post', '/v1/billing/rates', { json });
+      expect(body).to.include(json);
+      const { items } = (await api.call('get', '/v1/billing/rates')).body as { items: object[] };
+      const robust = items.filter((one) =>
+        Object.entries(rate).every(([key, value]) => Reflect.get(one, key) === value),
+      );
+      expect(robust.map((one) => Reflect.get(one, 'completion_window') as unknown)).to.have.members([
+        null,
+        '24h',
+      ]);
+      const wrong = await api.call('post', '/v1/billing/rates', {
+        json: { ...json, completion_window: '48h' },
+      });
+      expect(wrong.code).to.equal('validation_error');
+      const never = { ...json, operation: 'to_markdown', extraction_mode: 'fast' };
+      expect((await api.call('post', '/v1/billing/rates', { json: never })).code).to.equal(
+        'validation_error',
+      );
+    });
   });
 });

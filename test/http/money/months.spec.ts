@@ -342,7 +342,7 @@ describe('a closed month', () => {
     const day = now().slice(0, 10);
     await post('/v1/admin/fx-rates', { date: day, rates: { USD: '1.10' } });
     const identity = { tenant_id: 'late-rate', provider: 'stripe' };
-    const sell = (currency: string) =>
+    const sell = (currency: string, facts: Body = {}) =>
       post('/v1/billing/credits', {
         ...identity,
 
@@ -350,6 +350,7 @@ describe('a closed month', () => {
         currency,
         credits: 10_000,
         gross_amount_minor: 1000,
+        ...facts,
       });
     const refund = (provider_txn_id: string) =>
       post('/v1/billing/refunds', {
@@ -396,6 +397,12 @@ describe('a closed month', () => {
       [['0.100000000000000000', day, open, 0]],
       [['1.20', day, open, 0]],
     ]);
+    // VAT that is told now is corrected at the rate that is known by now, which the sale did not have.
+    await sell('SEK', { vat_amount_minor: 160, tax_rate: '19', tax_country: 'SE' });
+    const query = 'tenant_id=late-rate&kind=correction&currency=SEK';
+    const taxed = (await api.call('get', `/v1/admin/payments?${query}`)).body['items'] as readonly Body[];
+    expect(taxed.map(({ vat_amount_minor }) => vat_amount_minor)).to.include(160);
+    for (const line of taxed) expect(line).to.include({ fx_rate_to_usd: '0.100000000000000000' });
     // A note of the open month is at the rate that is known by then.
     const next = await receiptOf((await refund('re-rate-2'))['refund_id']);
     expect(next).to.deep.include({ fx_rate_to_usd: '1.20', fx_rate_date: day, corrections: [] });

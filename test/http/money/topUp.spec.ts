@@ -82,6 +82,57 @@ describe('the consent of a tenant to top-ups', () => {
     expect(nobody).to.include({ status: 404, code: 'tenant_not_found' });
   });
 
+  describe('and what became of a top-up', () => {
+    const told = (json: object, of = tenant) =>
+      api.call('post', `/v1/billing/top-up/${of}/attempts`, { json });
+    const declined = {
+      outcome: 'declined',
+      provider: 'stripe',
+      provider_txn_id: 'pi_declined',
+      reason: 'insufficient_funds',
+      attempted_at: '2026-01-31T07:00:00.000Z',
+      next_attempt_at: '2026-01-31T08:00:00.000Z',
+    };
+
+    it('is told by who charges, and read by the tenant', async () => {
+      expect((await api.call('get', path, { key })).body['last_attempt']).to.equal(null);
+      const seller = await api.newKey('top-up-teller', 'seller');
+      const json = declined;
+      expect((await api.call('post', `${path}/attempts`, { json, key: seller })).status).to.equal(200);
+      expect(await api.call('post', `${path}/attempts`, { json, key })).to.include({
+        code: 'admin_required',
+      });
+      expect((await api.call('get', path, { key })).body['last_attempt']).to.deep.equal(declined);
+    });
+
+    it('is a purchase only of a payment of the tenant that is booked', async () => {
+      const charged = { outcome: 'charged', provider: 'stripe', attempted_at: '2026-01-31T07:00:01.000Z' };
+      const other = `TopUp-${randomUUID()}`;
+      const ours = await api.sell(other, 1_000);
+      for (const provider_txn_id of ['pi_unheard_of', String(ours.body['provider_txn_id'])])
+        expect(await told({ ...charged, provider_txn_id })).to.include({ code: 'payment_not_found' });
+      const { body } = await api.sell(tenant, 1_000);
+      const { provider, provider_txn_id } = body;
+      const reply = await told({ ...charged, provider, provider_txn_id });
+      expect(reply.body['last_attempt'], reply.text).to.deep.include({ outcome: 'charged', provider_txn_id });
+      expect((await told(declined)).body['last_attempt']).to.deep.include({ outcome: 'charged' });
+    });
+
+    it('says what is wrong with it', async () => {
+      const wrong = async (json: object) => issuesIn(await told({ ...declined, ...json }));
+      expect(await wrong({ provider: null })).to.deep.equal(['body.provider custom']);
+      expect(await wrong({ provider_txn_id: null })).to.deep.equal(['body.provider_txn_id custom']);
+      expect(await wrong({ reason: 'Not enough' })).to.deep.equal(['body.reason invalid_format']);
+      expect(await wrong({ outcome: 'paid' })).to.deep.equal(['body.outcome invalid_value']);
+      const ahead = new Date(Date.parse(api.deps.clock.now()) + 2 * 86_400_000).toISOString();
+      expect(await wrong({ attempted_at: ahead })).to.deep.equal(['body.attempted_at value_error']);
+      const nobody = `TopUp-${randomUUID()}`;
+      expect(await told(declined, nobody)).to.include({ status: 404, code: 'tenant_not_found' });
+      await api.sell(nobody, 1_000);
+      expect(issuesIn(await told(declined, nobody))).to.deep.equal(['path.tenant_id value_error']);
+    });
+  });
+
   it('leaves nothing that an audit finds', async () => {
     expect((await runAudit({ feed: api.log, dense: true })).report.findings).to.deep.equal([]);
   });

@@ -13,6 +13,7 @@ import { contextOver } from '../../../src/service/composition.ts';
 import { consoleOf } from '../../../src/service/api.ts';
 import { openParts, type Parts } from '../../../src/parts/parts.ts';
 import { sweptObjects } from '../../../src/service/uploads.ts';
+import { batchWorkerOf } from '../../../src/service/work.ts';
 import { openedLog } from '../../../src/commands/sealing.ts';
 import type { ObjectSweeperDeps } from '../../../src/worker/sweeping.ts';
 import type { ExtractDeps } from '../../../src/commands/extract.ts';
@@ -29,6 +30,7 @@ import { listen, type ConnectionLimits } from '../../../src/server/connections.t
 import type { BatchWorker } from '../../../src/worker/batches.ts';
 import type { EvaluationWorker } from '../../../src/worker/evaluations.ts';
 import type { QueueWorker } from '../../../src/worker/queue.ts';
+import type { HeavySlots } from '../../../src/commands/slots.ts';
 import type { WebhookSender } from '../../../src/worker/webhooks.ts';
 import { laterBy } from '../../../domain/kernel/amounts.ts';
 import { prepareDataDir } from '../../support/preparedData.ts';
@@ -73,8 +75,10 @@ export interface TestApi extends Client {
   readonly forgetReplays: () => Promise<void>;
   /** Time as the rate limits see it: it stands still but for this. */
   readonly passMs: (ms: number) => void;
-  /** Its worker of operations, which does nothing by itself. */
+  /** Its worker of operations, which does nothing by itself; told to, it does all that was accepted. */
   readonly operations: QueueWorker;
+  /** Room for work whose caller waits. */
+  readonly slots: HeavySlots;
   /** Leaves the heartbeat of a replica, which it does not by itself. */
   readonly signOfLife: () => Promise<void>;
   /** Its sender of webhooks, which does nothing by itself. */
@@ -83,6 +87,8 @@ export interface TestApi extends Client {
   readonly wait: (ms: number) => void;
   /** Its worker of batches, which does nothing by itself. */
   readonly batches: BatchWorker;
+  /** A batch worker beside it, as of another process. */
+  readonly otherBatches: () => BatchWorker;
   /** Its worker of training jobs, which does nothing by itself. */
   readonly training: QueueWorker;
   /** Its scorer of runs, which does nothing by itself. */
@@ -221,6 +227,11 @@ export const startApi = async (
   };
   const api = client(server.url);
   const { uploadDir, objects, log, sql } = parts;
+  /** What was accepted just now may not be in the list of what waits: on a busy machine that takes a moment. */
+  const drainAll = async (): Promise<number> => {
+    await runner.waitFor((await log.head()) ?? 0n, { timeoutMs: 20_000 });
+    return from.operationWorker.drain();
+  };
   return {
     ...api,
     routes: apiRoutes,
@@ -234,13 +245,15 @@ export const startApi = async (
     openings: () => parts.workers.openings(),
     forgetReplays,
     passMs,
-    operations: from.operationWorker,
+    operations: { ...from.operationWorker, drain: drainAll },
+    slots: from.slots,
     webhooks: from.webhookSender,
     signOfLife,
     wait: (ms) => {
       aheadMs += ms;
     },
     batches: from.batchWorker,
+    otherBatches: () => batchWorkerOf(from),
     training: from.trainingWorker,
     evaluations: from.evaluationWorker,
     swept: sweptObjects(from),

@@ -32,6 +32,7 @@ export const toldWorkers = (workers: DocumentWorkers, onWork: (share: string) =>
       ground: told(tools.ground, 1),
       joined: told(tools.joined, 1),
       layoutText: told(tools.layoutText, 1),
+      tableFile: told(tools.tableFile, 0),
       rankPages: told(tools.rankPages, 1),
       score: told(tools.score, 1),
     },

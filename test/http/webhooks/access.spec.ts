@@ -36,6 +36,7 @@ describe('who may have webhooks, and where', () => {
       ['get', `${path}/deliveries`],
       ['post', `${path}/deliveries/msg_none/resend`],
       ['post', `${path}/rotate-secret`, {}],
+      ['post', `${path}/test`],
       ['put', path, settings],
       ['delete', path],
     ];

@@ -146,6 +146,50 @@ describe('webhooks', () => {
     expect(body).to.include({ days_left_at_7_days: 0, days_left_at_28_days: 0 });
   });
 
+  it('that are tested get one message, whatever they ask for, and no other webhook does', async () => {
+    const { tenant_id, key, secret, webhook_id, sent, call, deliveries } = await newTenant({
+      events: ['credits.granted'],
+    });
+    const other = { tenant_id, url: `${receiver.url}/other`, events: ['*'] };
+    expect((await api.call('post', '/v1/webhooks', { key, json: other })).status).to.equal(201);
+    const tested = await call('post', '/test');
+    expect([tested.status, tested.body['event'], tested.body['status']], tested.text).to.deep.equal([
+      202,
+      'webhook.test',
+      'pending',
+    ]);
+    expect(await sent()).to.equal(1);
+    const [message] = receiver.received;
+    const verified = new Webhook(secret).verify(message!.body, message!.headers) as Record<string, unknown>;
+    expect(verified).to.deep.include({ type: 'webhook.test', tenant_id, data: { webhook_id } });
+    expect(message!.id).to.equal(tested.body['delivery_id']);
+    const [row] = await deliveries('?event=webhook.test');
+    expect(row).to.deep.include({ delivery_id: message!.id, status: 'delivered', attempts: 1 });
+  });
+
+  it('that are tested again do not wait for a test that is stuck, and a repeat is another test', async () => {
+    const { call, sent } = await newTenant();
+    receiver.answerWith(status(500));
+    const answers = await Promise.all([call('post', '/test'), call('post', '/test')]);
+    expect(answers.map((answer) => answer.status)).to.deep.equal([202, 202]);
+    expect(await sent()).to.equal(2);
+    receiver.answerWith(status(200));
+    await call('post', '/test');
+    expect(await sent()).to.equal(1);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).to.equal(3);
+  });
+
+  it('that are disabled are not tested, and nobody asks for tests', async () => {
+    const { call, sent } = await newTenant();
+    const settings = { url: receiver.url, events: ['*'] };
+    await call('put', '', { ...settings, enabled: false });
+    const refused = await call('post', '/test');
+    expect([refused.status, refused.code], refused.text).to.deep.equal([409, 'webhook_disabled']);
+    expect(await sent()).to.equal(0);
+    const asked = await call('put', '', { ...settings, events: ['webhook.test'] });
+    expect([asked.status, asked.code]).to.deep.equal([422, 'validation_error']);
+  });
+
   it('are tried again with pauses that grow, under the same ID, until the receiver takes them', async () => {
     const { moved, sent, deliveries, call } = await newTenant();
     receiver.answerWith(status(500));

@@ -52,7 +52,7 @@ const commit = ({ log, faults, die }: Appending, request: Request, answers: Answ
   const verdict = log.append(request.stream, request.expected, request.events);
   if (fault?.kind === 'die_after_commit') die();
   else if (fault?.kind !== 'commit_silently')
-    after(delayOf(fault, faults), () => answerAs(fault, verdict, answers));
+    log.synced(() => after(delayOf(fault, faults), () => answerAs(fault, verdict, answers)));
 };
 
 const delayOf = (fault: AppendFault | undefined, { delayMs }: Faults): number =>

@@ -32,7 +32,7 @@ export type Verdict =
   | { readonly kind: 'too_large' };
 
 export interface DoubleLogOptions {
-  /** Keeps the log in this file, a line per append, synced before the answer. */
+  /** Keeps the log in this file, a line per append; `synced` says when it is on the disk. */
   readonly file?: string;
   readonly maxAppendBytes?: number;
   /** IDs remembered for `any`; the server has 8 MiB of them, some 80,000. */
@@ -46,6 +46,11 @@ export interface DoubleLog {
   readonly stream: (name: string) => readonly StoredEvent[];
   /** What a read of the stream gives: the last `$maxCount` events, where its metadata says so. */
   readonly visible: (name: string) => readonly StoredEvent[];
+  /**
+   * Answers once what was appended is on the disk: at once without a file, else with all else that was appended in the
+   * same turn, as the server writes its queue out.
+   */
+  readonly synced: (answer: () => void) => void;
   /** Resolves at the next append after the log had `length` events. */
   readonly grown: (length: number) => Promise<void>;
   /** Keeps the first events only, as a server has them that was restored from an older copy. */
@@ -88,6 +93,7 @@ export const doubleLog = (options: DoubleLogOptions = {}): DoubleLog => {
     },
     grown: (length) =>
       state.all.length > length ? Promise.resolve() : new Promise((resolve) => wake.push(resolve)),
+    synced: (answer) => (journal === undefined ? answer() : journal.synced(answer)),
     goBack: (to) => {
       const kept = state.all.slice(0, to);
       state.all.length = 0;
@@ -207,17 +213,31 @@ const openJournal = (file: string, state: State) => {
   state.recent.clear();
   if (whole.length < text.length) truncateSync(file, Buffer.byteLength(whole));
   const handle = openSync(file, 'a');
+  let waiting: (() => void)[] = [];
+  let isClosed = false;
+  const sync = (): void => {
+    if (isClosed) return;
+    fsyncSync(handle);
+    const answers = waiting;
+    waiting = [];
+    for (const answer of answers) answer();
+  };
   return {
     write: (events: readonly StoredEvent[]) => {
       writeSync(handle, `${JSON.stringify(events.map(asText))}\n`);
-      fsyncSync(handle);
+    },
+    synced: (answer: () => void) => {
+      if (waiting.push(answer) === 1) setImmediate(sync);
     },
     rewrite: (events: readonly StoredEvent[]) => {
       ftruncateSync(handle, 0);
       for (const event of events) writeSync(handle, `${JSON.stringify([asText(event)])}\n`);
       fsyncSync(handle);
     },
-    close: () => closeSync(handle),
+    close: () => {
+      isClosed = true;
+      closeSync(handle);
+    },
   };
 };
 

@@ -24,6 +24,13 @@ export interface EsdbDoubleOptions extends DoubleLogOptions {
   readonly onDie?: () => void;
   /** Whose marks of subscriptions it sends: those of 23.10 and 24.10, or of KurrentDB 26.0, the default. */
   readonly release?: Release;
+  /** PEM of its certificate and its key; left out: it speaks without TLS. */
+  readonly tls?: Tls | undefined;
+}
+
+interface Tls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
 }
 
 const RELEASES = {
@@ -94,7 +101,7 @@ export interface EsdbCluster {
 }
 
 /** So many nodes, of which the last is the leader. */
-export const startEsdbCluster = async (count = 3): Promise<EsdbCluster> => {
+export const startEsdbCluster = async (count = 3, tls?: Tls): Promise<EsdbCluster> => {
   const log = newLog({});
   let led: number | undefined = count - 1;
   const nodes: EsdbNode[] = [];
@@ -104,7 +111,7 @@ export const startEsdbCluster = async (count = 3): Promise<EsdbCluster> => {
   for (let at = 0; at < count; at += 1) {
     const leader = (): Leader | undefined =>
       led === at ? undefined : led === undefined ? 'none' : (nodes[led]?.port ?? 'none');
-    const { close, ...node } = await startNode({}, { log, leader, members });
+    const { close, ...node } = await startNode({ tls }, { log, leader, members });
     const kill = async () => {
       if (dead.has(made)) return;
       dead.add(made);
@@ -156,7 +163,7 @@ const startNode = async (options: EsdbDoubleOptions, { log, leader, members }: C
   server.addService(gossipGrpc.GossipService, { read: gossip(members) });
   server.addService(featuresGrpc.ServerFeaturesService, { getSupportedMethods: features(switches, version) });
   const inner = await new Promise<number>((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
+    server.bindAsync('127.0.0.1:0', credentialsOf(options), (error, port) =>
       error === null ? resolve(port) : reject(error),
     ),
   );
@@ -179,6 +186,11 @@ const startNode = async (options: EsdbDoubleOptions, { log, leader, members }: C
     },
   };
 };
+
+const credentialsOf = ({ tls }: EsdbDoubleOptions): ServerCredentials =>
+  tls === undefined
+    ? ServerCredentials.createInsecure()
+    : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }]);
 
 const SYSTEM_EVENT = {
   id: '00000000-0000-4000-8000-000000000000',

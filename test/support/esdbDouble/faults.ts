@@ -16,6 +16,8 @@ export type AppendFault =
 export interface Faults {
   readonly nextAppend: (...faults: readonly AppendFault[]) => void;
   readonly takeAppendFault: () => AppendFault | undefined;
+  /** The fault of an append by its number from 1, where none is queued. */
+  appendFaultAt: ((nth: number) => AppendFault | undefined) | undefined;
   /** How many are queued that no append has met. */
   readonly left: () => number;
   /** ServerFeatures answers UNIMPLEMENTED, so that the client appends by single calls. */
@@ -41,9 +43,14 @@ export const faults = (): Faults => {
   const queue: AppendFault[] = [];
   let haltAfter = Infinity;
   let halted: (() => void)[] = [];
-  return {
+  let appends = 0;
+  const switches: Faults = {
     nextAppend: (...more) => void queue.push(...more),
-    takeAppendFault: () => queue.shift(),
+    takeAppendFault: () => {
+      appends += 1;
+      return queue.shift() ?? switches.appendFaultAt?.(appends);
+    },
+    appendFaultAt: undefined,
     left: () => queue.length,
     refuseFeatures: false,
     refuseLogin: false,
@@ -59,4 +66,5 @@ export const faults = (): Faults => {
       while (sentEvents >= haltAfter) await new Promise<void>((resolve) => halted.push(resolve));
     },
   };
+  return switches;
 };

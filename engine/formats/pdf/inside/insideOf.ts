@@ -1,4 +1,5 @@
-import type { Box } from '../../../document/document.ts';
+import type { Box, EmbeddedInvoice } from '../../../document/document.ts';
+import { embeddedInvoice } from './embeddedInvoice.ts';
 import { fontLook } from './fontLook.ts';
 import { appearancesOf, type Appearances } from './appearances.ts';
 import { contentsOf, drawnRuns } from './drawnRuns.ts';
@@ -15,6 +16,8 @@ export interface InsideOfPdf {
    */
   runsOf(page: number, isClose: boolean): RunsAt | undefined;
   readonly outline: Outline;
+  /** The invoice that lies in the file as data; undefined where there is none. */
+  invoice(): EmbeddedInvoice | undefined;
   /** The stamps on these pages, as a file of their own; undefined where there are none. */
   appearances(numbers: readonly number[]): Appearances | undefined;
 }
@@ -31,6 +34,7 @@ export function insideOf(file: Buffer): InsideOfPdf | undefined {
     const budget = { operators: 5_000_000, forms: 20_000, runs: 1_000_000 };
     return {
       outline: outlineOf(objects, numbers),
+      invoice: () => unlessBroken(() => embeddedInvoice(objects)),
       appearances: (wanted) => unlessBroken(() => appearancesOf(pages, new Set(wanted), objects)),
       runsOf: (number, isClose) => {
         const page = pages[number - 1];

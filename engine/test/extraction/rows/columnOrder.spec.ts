@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { columnsInOrder, type MayStand } from '../../../extraction/columns/byOrder.ts';
+import { columnsInOrder, type MayStand } from '../../../extraction/grids/byOrder.ts';
 import { tableOf } from '../../../document/document.ts';
 import { flowOf, listOf, read } from './flows.ts';
 

@@ -34,7 +34,9 @@ describe('reviews that end otherwise than by a whole decision', () => {
     expect(erased?.status, erased?.text).to.equal(204);
     expect([late.status, late.code], late.text).to.deep.equal([409, 'review_expired']);
     expect((await tenant.review(id)).body).to.deep.include({ status: 'expired', decision: null });
-    expect(JSON.stringify(await tenant.operation(id))).not.to.include(secret);
+    const operation = await tenant.operation(id);
+    expect(JSON.stringify(operation)).not.to.include(secret);
+    expect(operation).to.deep.include({ result: null }).and.not.include({ status: 'needs_review' });
     for await (const { key } of api.objects.list('')) expect(key).not.to.include(id.slice('rev_'.length));
   });
 
@@ -139,6 +141,30 @@ describe('reviews that end otherwise than by a whole decision', () => {
     expect(operation).to.have.nested.property('result.validation_errors[0].keyword', 'required');
     const partial = await tenant.call('get', `/v1/operations?tenant_id=${tenant_id}&status=partial`);
     expect(partial.body['total']).to.equal(1);
+  });
+
+  it('are expired once it is too late: the operation is what it was before, wherever it is looked at', async () => {
+    const { tenant_id, ...tenant } = await newTenant();
+    const [id, decided] = [await tenant.needed(), await tenant.needed({ task_id: 'decided' })];
+    expect((await tenant.move(`${decided}/decision`, { result: DECIDED })).status).to.equal(200);
+    const statuses = async (path: string) => {
+      const { body } = await tenant.call('get', `${path}?tenant_id=${tenant_id}`);
+      return (body['items'] as readonly { readonly status: string }[]).map(({ status }) => status);
+    };
+    const run = async () => (await tenant.call('get', `/v1/runs/${operationIdOfReview(id)}`)).body['status'];
+    for (const path of ['/v1/operations', '/v1/runs'])
+      expect(await statuses(path), path).to.deep.equal(['succeeded', 'needs_review']);
+    expect(await run()).to.equal('needs_review');
+    api.wait(25 * 3_600_000);
+    expect((await tenant.review(id)).body).to.include({ status: 'expired' });
+    const before = await tenant.operation(id);
+    expect(before).to.deep.include({ result: null, error: null, review_id: id });
+    expect(before['status']).to.be.oneOf(['succeeded', 'partial']);
+    for (const path of ['/v1/operations', '/v1/runs'])
+      expect(await statuses(path), path).to.not.include('needs_review');
+    expect(await run()).to.equal(before['status']);
+    const waiting = await tenant.call('get', `/v1/operations?tenant_id=${tenant_id}&status=needs_review`);
+    expect(waiting.body['total']).to.equal(0);
   });
 
   it('of thousands of values are read and decided as small ones are', async () => {

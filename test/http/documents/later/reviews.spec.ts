@@ -262,6 +262,50 @@ describe('reviews', () => {
     expect(await tenant.operation(id)).to.have.deep.nested.property('result.result', result);
   });
 
+  it('tell who did what, and where the values stand that nobody changed', async () => {
+    const { tenant_id, ...tenant } = await newTenant();
+    const other = { key: await api.newKey(tenant_id) };
+    const id = await tenant.needed();
+    expect((await tenant.review(id)).body['history']).to.deep.equal([]);
+    await tenant.move(`${id}/decision`, { result: DECIDED });
+    await tenant.move(`${id}/reopen`, undefined, other);
+    await tenant.move(`${id}/reject`, { reason: 'wrong_document' }, other);
+    const { body } = await tenant.review(id);
+    const history = body['history'] as readonly Readonly<Record<string, unknown>>[];
+    const counts = { read: 1, confirmed: 0, corrected: 2 };
+    expect(history.map(({ at: _, by: __, ...what }) => what)).to.deep.equal([
+      { kind: 'decided', generation: 1, counts, reason: null },
+      { kind: 'reopened', generation: 2, counts: null, reason: null },
+      { kind: 'rejected', generation: 2, counts: null, reason: 'wrong_document' },
+    ]);
+    const [first, second, third] = history.map(({ by }) => by);
+    expect(second).to.equal(third).and.not.to.equal(first);
+    const cited = body['citations'] as readonly { readonly path: string; readonly by: string }[];
+    expect(cited.find(({ path }) => path === '/total')).to.include({ by: 'person', page: null });
+    expect(cited.find(({ path }) => path === '/invoice_number')).to.include({ by: 'concepts', page: 1 });
+  });
+
+  it('are listed with the least confidence of what is in doubt, and sorted by it', async () => {
+    const { tenant_id, ...tenant } = await newTenant();
+    const missing = await tenant.needed();
+    const unsure = await tenant.needed({
+      schema: JSON.stringify({ ...SCHEMA, required: [] }),
+      review: '{"below":1}',
+    });
+    const { body } = await tenant.review(unsure);
+    const doubts = body['reasons'] as readonly { readonly confidence?: number }[];
+    const least = Math.min(...doubts.map(({ confidence = 1 }) => confidence));
+    expect(least).to.be.lessThan(1);
+    for (const sort of ['least_confidence', '-least_confidence']) {
+      const list = await tenant.call('get', `/v1/reviews?tenant_id=${tenant_id}&sort=${sort}`);
+      expect(list.status, list.text).to.equal(200);
+      const items = list.body['items'] as readonly { review_id: string; least_confidence: number | null }[];
+      expect(items.map(({ review_id }) => review_id)).to.deep.equal([unsure, missing]);
+      expect(items[0]?.least_confidence).to.be.closeTo(least, 0.0001);
+      expect(items[1]?.least_confidence).to.equal(null);
+    }
+  });
+
   it('expire with their result, and decisions a month later; then nothing of them is left', async () => {
     const tenant = await newTenant();
     const id = await tenant.needed();
