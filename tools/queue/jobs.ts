@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Job, Outcome } from './queue.ts';
 
 /** A file that takes longer is given up with its worker, ms. */
-const GIVEN_UP_MS = 20 * 60_000;
+const GIVEN_UP_MS = 25 * 60_000;
 
 /** Seconds of wall clock and of CPU that a job is guessed to take before it was run once. */
 const GUESS: Seconds = [10, 5];
@@ -47,6 +47,21 @@ const dependsOnRelease = (file: string): boolean =>
   (OF_A_RELEASE.some((folder) => file.startsWith(folder)) ||
     /from 'node:(?:child_process|worker_threads|vm)'/u.test(readFileSync(file, 'utf8')));
 
+/** Bits of a file's name, by which some commits differ from others. */
+const bitsOf = (file: string): number => createHash('sha256').update(file).digest()[0] ?? 0;
+
+/** Files that compute longer than this, s, are left out of a run on a slow machine. */
+const LONG_CPU = 10;
+
+/**
+ * A file's place in a run that has to end by some time: short ones first, then those of the long whose turn it is with
+ * this commit, then the others, whose turn is with the next one.
+ */
+export const rankOf = (file: string, commits: number): number => {
+  if (expected(file).cpu < LONG_CPU) return 0;
+  return (((bitsOf(file) >> 1) + commits) & 1) === 0 ? 1 : 2;
+};
+
 /**
  * The releases that a file runs on: all where it depends on them, else one, by a bit of its name and the number of
  * commits, so that it has run on both within two commits.
@@ -57,7 +72,7 @@ export const releasesFor = (
   commits: number,
 ): readonly Release[] => {
   if (dependsOnRelease(file)) return releases;
-  const bit = (createHash('sha256').update(file).digest()[0] ?? 0) & 1;
+  const bit = bitsOf(file) & 1;
   return releases.filter((_, index) => index === (bit + commits) % releases.length);
 };
 
@@ -120,12 +135,13 @@ export const endWorkers = async (): Promise<void> => {
 export const specJob = (
   file: string,
   kind: string,
-  { node, label, env }: Release & { readonly env: NodeJS.ProcessEnv },
+  { node, label, env, rank }: Release & { readonly env: NodeJS.ProcessEnv; readonly rank: number },
 ): Job => ({
   id: file,
   name: label === '' ? file : `${file} (${label})`,
   kind,
   ...expected(file),
+  rank,
   run: async () => {
     const free = idle.get(node) ?? [];
     idle.set(node, free);
@@ -165,6 +181,7 @@ export const commandJob = (
   name: id,
   kind,
   ...(took === undefined ? expected(id) : { wall: took[0], cpu: took[1] }),
+  rank: 0,
   run: async () => {
     const began = performance.now();
     const child = spawn('bash', ['-c', WITH_TIMES, 'job', ...args], {

@@ -8,12 +8,13 @@ const PASSED: Outcome = { passed: 1, failed: [], wall: 1, cpu: 1, printed: '' };
 const bench = () => {
   const ends = new Map<string, () => void>();
   const began: string[] = [];
-  const job = (id: string, wall: number, cpu: number): Job => ({
+  const job = (id: string, wall: number, cpu: number, rank = 0): Job => ({
     id,
     name: id,
     kind: 'unit',
     wall,
     cpu,
+    rank,
     run: () => {
       began.push(id);
       return new Promise((resolve) => ends.set(id, () => resolve(PASSED)));
@@ -63,6 +64,17 @@ describe('the queue of jobs', () => {
     await end('wide');
     await end('narrow');
     expect((await all).map(({ job: { id } }) => id)).to.deep.equal(['wide', 'narrow']);
+  });
+
+  it('runs lower ranks first, and leaves out of the others what would end too late', async () => {
+    const { job, end, began } = bench();
+    const leftOut: string[] = [];
+    const jobs = [job('next turn', 90, 90, 2), job('this turn', 40, 40, 1), job('short', 1, 1)];
+    const all = runAll(jobs, { cores: 1, until: 60, leftOut: ({ id }) => leftOut.push(id) });
+    await end('short');
+    await end('this turn');
+    expect((await all).map(({ job: { id } }) => id)).to.deep.equal(['short', 'this turn']);
+    expect([began, leftOut]).to.deep.equal([['short', 'this turn'], ['next turn']]);
   });
 
   it('runs two jobs of one file one after the other', async () => {

@@ -19,6 +19,8 @@ export interface Job {
   readonly kind: string;
   readonly wall: number;
   readonly cpu: number;
+  /** Jobs of a lower rank go first; one above 0 is left out where it would end too late. */
+  readonly rank: number;
   readonly run: () => Promise<Outcome>;
 }
 
@@ -34,6 +36,10 @@ export interface Run {
 
 export interface QueueOptions {
   readonly cores?: number;
+  /** Seconds since the queue began; a job above rank 0 that would end later is left out. */
+  readonly until?: number;
+  /** Hears of a job that is left out, and how many times as long as remembered jobs take. */
+  readonly leftOut?: (job: Job, pace: number) => void;
   /** Gives another job where none waits any more, or undefined; `now` is seconds since the queue began. */
   readonly filler?: (now: number) => Job | undefined;
   /** Hears of each end, and how many jobs are left. */
@@ -64,15 +70,22 @@ const lowestFree = (running: ReadonlySet<Running>): number => {
   return lane;
 };
 
+/** How many times as long as remembered these jobs took, by the clock. */
+const paceOf = (done: readonly Run[]): number => {
+  const took = done.reduce((sum, { began, ended }) => sum + ended - began, 0);
+  const known = done.reduce((sum, { job: { wall } }) => sum + wall, 0);
+  return known === 0 ? 1 : took / known;
+};
+
 /**
- * Runs all jobs, the longest first, and each as soon as its share of the cores is free: jobs that wait run beside jobs
+ * Runs all jobs by their ranks, of one rank the longest first, and each as soon as its share of the cores is free: jobs that wait run beside jobs
  * that compute. One that asks for more than there is runs alone, and two of one ID one after the other.
  */
 export const runAll = async (
   jobs: readonly Job[],
-  { cores = availableParallelism(), filler, told }: QueueOptions = {},
+  { cores = availableParallelism(), until = Infinity, leftOut, filler, told }: QueueOptions = {},
 ): Promise<readonly Run[]> => {
-  const waiting = [...jobs].sort((a, b) => b.wall - a.wall);
+  const waiting = [...jobs].sort((a, b) => a.rank - b.rank || b.wall - a.wall);
   const running = new Set<Running>();
   const done: Run[] = [];
   const start = performance.now();
@@ -95,8 +108,17 @@ export const runAll = async (
     running.add(place);
   };
 
+  const dropLate = (): void => {
+    const pace = paceOf(done);
+    for (const job of waiting.filter(({ rank, wall }) => rank > 0 && now() + wall * pace > until)) {
+      waiting.splice(waiting.indexOf(job), 1);
+      leftOut?.(job, pace);
+    }
+  };
+
   const next = (): Job | undefined => {
     if (running.size >= cores * PLACES_PER_CORE) return undefined;
+    if (until < Infinity) dropLate();
     const index = waiting.findIndex(fits);
     if (index >= 0) return waiting.splice(index, 1)[0];
     const more = waiting.length === 0 ? filler?.(now()) : undefined;
