@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** How long anything here is waited for, ms: far more than it takes on a busy machine. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 type Found<T> = Exclude<T, undefined | false>;
 
