@@ -70,7 +70,7 @@ describe('conflicts of transactions', () => {
       });
       runner.start();
       const head = log.events().at(-1)!.position;
-      expect(await runner.waitFor(head, { timeoutMs: 60_000 })).to.equal(true);
+      expect(await runner.waitFor(head, { timeoutMs: 300_000 })).to.equal(true);
       const states = (await runner.status()).map(({ state }) => state);
       await runner.stop();
       expect(left).to.be.below(0);

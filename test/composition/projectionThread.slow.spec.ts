@@ -15,7 +15,7 @@ import type { AppliedFacts } from '../../src/telemetry/tracing.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { adjustment, charge } from '../support/money/accountCommands.ts';
 
-const WAIT = { timeoutMs: 60_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 describe('projections in the thread of embedded read models', () => {
   let folder: TempFolder;

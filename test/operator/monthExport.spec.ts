@@ -86,7 +86,7 @@ describe('exports of three generated years', () => {
   const project = async (): Promise<void> => {
     const runner = runnerOn(sql, log);
     runner.start();
-    expect(await runner.waitFor((await log.head()) ?? 0n, { timeoutMs: 60_000 })).to.equal(true);
+    expect(await runner.waitFor((await log.head()) ?? 0n, { timeoutMs: 300_000 })).to.equal(true);
     await runner.stop();
   };
   const write = (over: Partial<ExportTarget>, journal: JournalSettings = DEFAULT_JOURNAL) => {

@@ -27,7 +27,7 @@ describe('the status of the read models', () => {
     });
     newer.start();
     const position = burn(3);
-    expect(await newer.waitFor(position, { timeoutMs: 60_000 })).to.equal(true);
+    expect(await newer.waitFor(position, { timeoutMs: 300_000 })).to.equal(true);
     const known = { projectors: [counter('ledger'), counter('same')] };
     const seen = await projectionsStatus({ sql, feed, nowMs: Date.now }, known);
     expect(seen.map(({ name, version, reason }) => [name, version, reason])).to.deep.equal([
@@ -45,7 +45,7 @@ describe('the status of the read models', () => {
       projectors: [counter('same'), counter('ledger', 2), counter('fresh')],
     });
     newer.start();
-    expect(await newer.waitFor(burn(3), { timeoutMs: 60_000 })).to.equal(true);
+    expect(await newer.waitFor(burn(3), { timeoutMs: 300_000 })).to.equal(true);
     await newer.stop();
     const projectors = [counter('ledger'), counter('same')];
     const operations = readModelOperations({
@@ -70,13 +70,13 @@ describe('the status of the read models', () => {
     expect(sent.at(-1)).to.deep.equal({ withdrawn: 'fresh' });
     const old = runnerOn(sql, feed, { projectors });
     old.start();
-    expect(await old.waitFor(burn(2), { timeoutMs: 60_000 })).to.equal(true);
+    expect(await old.waitFor(burn(2), { timeoutMs: 300_000 })).to.equal(true);
     expect(old.aside()).to.equal(null);
     await old.stop();
 
     const back = runnerOn(sql, feed, { projectors: [counter('same'), counter('ledger'), counter('fresh')] });
     back.start();
-    expect(await back.waitFor(burn(1), { timeoutMs: 60_000 })).to.equal(true);
+    expect(await back.waitFor(burn(1), { timeoutMs: 300_000 })).to.equal(true);
     expect(await sql.query('select count(*) as n from read.fresh')).to.deep.equal([{ n: 6n }]);
   });
 
@@ -91,7 +91,7 @@ describe('the status of the read models', () => {
     const projectors = [counter('same'), byTenant];
     const runner = runnerOn(sql, feed, { projectors });
     runner.start();
-    expect(await runner.waitFor(burn(3), { timeoutMs: 60_000 })).to.equal(true);
+    expect(await runner.waitFor(burn(3), { timeoutMs: 300_000 })).to.equal(true);
     const parts = { sql, feed, projectors, timers: systemTimers, journal: DEFAULT_JOURNAL };
     const operations = readModelOperations(parts);
     const ask = async (name: string, input: unknown): Promise<readonly unknown[]> => {

@@ -10,7 +10,7 @@ import { wipe } from '../support/projecting.ts';
 import { until } from '../../engine/test/support/until.ts';
 import { burningOn, counter } from './burning.ts';
 
-const WAIT = { timeoutMs: 60_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 /** Fails the next transactions before they commit, as a crash between batches does. */
 const crashing = (sql: Sql, crashes: () => boolean): Sql => ({

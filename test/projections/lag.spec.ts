@@ -5,7 +5,7 @@ import { emptySql } from '../support/emptySql.ts';
 import { RECORDED_AT } from '../support/logs/memoryLog.ts';
 import { type Burning, burningOn, counter } from './burning.ts';
 
-const WAIT = { timeoutMs: 60_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 describe('the lag of read models', () => {
   let sql: Sql;

@@ -7,7 +7,7 @@ import { runnerOn, wipe } from '../support/projecting.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { until } from '../../engine/test/support/until.ts';
 
-const WAIT = { timeoutMs: 60_000 };
+const WAIT = { timeoutMs: 300_000 };
 /** Longer than any of these specs may take: whoever waited for its end would fail. */
 const LONG_MS = 60_000;
 

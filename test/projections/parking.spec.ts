@@ -19,7 +19,7 @@ import { bookkeeper } from '../support/money/billingHistory.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { type Burning, burningOn, counter } from './burning.ts';
 
-const WAIT = { timeoutMs: 60_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 /** Burns by tenant; a batch with a poisoned burn fails. */
 const burnsBy = (

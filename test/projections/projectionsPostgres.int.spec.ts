@@ -35,11 +35,11 @@ if (url === undefined) {
       };
       const [first, second] = [runnerOn(one, log), runnerOn(two, log)];
       first.start();
-      expect(await first.waitFor(sell(), { timeoutMs: 60_000 })).to.equal(true);
+      expect(await first.waitFor(sell(), { timeoutMs: 300_000 })).to.equal(true);
       second.start();
       for (let n = 0; n < 5; n += 1) {
         await one.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'`);
-        expect(await second.waitFor(sell(), { timeoutMs: 60_000 })).to.equal(true);
+        expect(await second.waitFor(sell(), { timeoutMs: 300_000 })).to.equal(true);
       }
       await Promise.all([first.stop(), second.stop()]);
       const rows = await one.query('select balance_credits from read.balances');

@@ -11,7 +11,7 @@ import { balanceIn, billingHistory, type TenantModel } from '../support/money/bi
 import { type MemoryLog, memoryLog } from '../support/logs/memoryLog.ts';
 import { dumpAll, runnerOn, wipe } from '../support/projecting.ts';
 
-const WAIT = { timeoutMs: 60_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 const project = async (sql: Sql, log: MemoryLog, batchMax: number): Promise<void> => {
   const runner = runnerOn(sql, log, { tuning: { batchMax } });

@@ -29,7 +29,7 @@ describe('reconciliation', () => {
     billingHistory(log, 20261121, 700);
     const runner = runnerOn(sql, log, {});
     runner.start();
-    expect(await runner.waitFor((await log.head()) ?? 0n, { timeoutMs: 60_000 })).to.equal(true);
+    expect(await runner.waitFor((await log.head()) ?? 0n, { timeoutMs: 300_000 })).to.equal(true);
     await runner.stop();
   });
   after(() => sql.close());

@@ -229,7 +229,7 @@ export const startApi = async (
   const { uploadDir, objects, log, sql } = parts;
   /** What was accepted just now may not be in the list of what waits: on a busy machine that takes a moment. */
   const drainAll = async (): Promise<number> => {
-    await runner.waitFor((await log.head()) ?? 0n, { timeoutMs: 20_000 });
+    await runner.waitFor((await log.head()) ?? 0n, { timeoutMs: 300_000 });
     return from.operationWorker.drain();
   };
   return {

@@ -12,7 +12,7 @@ import { runnerOn, wipe } from '../../support/projecting.ts';
 import { burningOn } from '../burning.ts';
 import { until } from '../../../engine/test/support/until.ts';
 
-const WAIT = { timeoutMs: 60_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 /** Burns with their credits, so that there is a sum to compare. */
 const burned = (name: string, isBad: () => boolean = () => false): Projector => ({

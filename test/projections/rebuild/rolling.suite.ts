@@ -11,7 +11,7 @@ import { wipe } from '../../support/projecting.ts';
 import { burningOn, counter } from '../burning.ts';
 import { until } from '../../../engine/test/support/until.ts';
 
-const WAIT = { timeoutMs: 60_000 };
+const WAIT = { timeoutMs: 300_000 };
 
 /** A gate that is shut until it is opened. */
 const shut = () => {

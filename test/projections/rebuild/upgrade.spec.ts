@@ -11,7 +11,7 @@ import { dumpAll, runnerOn, wipe } from '../../support/projecting.ts';
 import { emptySql } from '../../support/emptySql.ts';
 import { until } from '../../../engine/test/support/until.ts';
 
-const WAIT = { timeoutMs: 60_000 };
+const WAIT = { timeoutMs: 300_000 };
 const BATCHES_BEFORE_DEATH = 3;
 const BATCH = 100;
 
