@@ -1,5 +1,5 @@
 import { only, type ProjectedEvent, type ProjectedEventOf, type SqlTx } from './engine/ports.ts';
-import { omit, pick, type Projector, type Row, rowReader, table, tagsOf } from './engine/table.ts';
+import { omit, pick, type Projector, type Row, rowReader, table, tagsOf, textOf } from './engine/table.ts';
 import { bulk, type BulkRow, upserting } from './engine/bulk.ts';
 import { finding, type Page } from './engine/query.ts';
 import { sortsBy } from './engine/sorts.ts';
@@ -86,12 +86,15 @@ const NOTHING = Object.fromEntries(Object.keys(LEARNED).map((name) => [name, nul
   readonly [Name in keyof typeof LEARNED]: null;
 };
 
-/** `key`: the column by which the run is found. */
-const LEARN = (schema: string, key: 'run_id' | 'operation_id') => `
+const LEARN = (schema: string) => `
   update ${schema}.runs r set ${Object.keys(LEARNED)
     .map((name) => `${name} = coalesce(u.${name}, r.${name})`)
     .join(', ')}
-  from ${learned.source()} where r.${key} = u.id`;
+  from ${learned.source()} where r.run_id = u.id`;
+
+/** The runs of operations. */
+const RUNS_OF = (schema: string) =>
+  `select operation_id, run_id from ${schema}.runs where operation_id = any($1::text[])`;
 
 type Requested = ProjectedEventOf<WorkRequestedType>;
 
@@ -211,16 +214,20 @@ const withNews = <Known extends Learned>(known: Known, news: Learned): Known => 
   ...Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null)),
 });
 
-/** The runs that begin in a batch, with all that the batch tells of them, and what it tells of earlier ones. */
-const batchOf = (events: readonly ProjectedEvent[]) => {
+/**
+ * The runs that begin in a batch, with all that the batch tells of them, and what it tells of earlier ones, of which
+ * `runOf` has those that it names by their operations: the last word on a run is the log's, whatever it is named by.
+ */
+const batchOf = (events: readonly ProjectedEvent[], runOf: ReadonlyMap<string, string>) => {
   const fresh = new Map<string, Row<typeof runs>>();
-  const idOfOperation = new Map<string, string>();
-  const earlier = { run_id: new Map<string, Learned>(), operation_id: new Map<string, Learned>() };
+  const idOfOperation = new Map(runOf);
+  const earlier = new Map<string, Learned>();
   const tell = ({ key, id, learned: news }: News): void => {
     const run_id = key === 'run_id' ? id : idOfOperation.get(id);
-    const row = run_id === undefined ? undefined : fresh.get(run_id);
-    if (row === undefined) earlier[key].set(id, withNews(earlier[key].get(id) ?? {}, news));
-    else fresh.set(row.run_id, withNews(row, news));
+    if (run_id === undefined) return;
+    const row = fresh.get(run_id);
+    if (row === undefined) earlier.set(run_id, withNews(earlier.get(run_id) ?? {}, news));
+    else fresh.set(run_id, withNews(row, news));
   };
   for (const event of events) {
     const first = firstOf(event);
@@ -237,17 +244,27 @@ const batchOf = (events: readonly ProjectedEvent[]) => {
 const begin = upserting(runs);
 const tag = taggingIn(runTags);
 
+/** The runs of the operations that a batch names without their work, as far as they began before it. */
+const runsNamed = async (
+  tx: SqlTx,
+  schema: string,
+  events: readonly ProjectedEvent[],
+): Promise<ReadonlyMap<string, string>> => {
+  const named = only(events, 'OperationFailed', 'OperationCancelled').map(({ data }) => data.operation_id);
+  if (named.length === 0) return new Map();
+  const rows = await tx.query(RUNS_OF(schema), [named]);
+  return new Map(rows.map((row) => [textOf(row, 'operation_id'), textOf(row, 'run_id')]));
+};
+
 const learn = async (tx: SqlTx, schema: string, { earlier }: ReturnType<typeof batchOf>): Promise<void> => {
-  for (const key of ['run_id', 'operation_id'] as const) {
-    const rows = [...earlier[key]].map(([id, news]) => ({ id, ...NOTHING, ...news }));
-    if (rows.length > 0) await tx.query(LEARN(schema, key), learned.values(rows));
-  }
+  const rows = [...earlier].map(([id, news]) => ({ id, ...NOTHING, ...news }));
+  if (rows.length > 0) await tx.query(LEARN(schema), learned.values(rows));
 };
 
 /** All billed work. */
 export const runsProjector: Projector = {
   name: 'runs',
-  version: 2,
+  version: 3,
   eventTypes: [
     'OperationAccepted',
     'OperationFailed',
@@ -273,7 +290,7 @@ export const runsProjector: Projector = {
   ],
   tables: [runs, runTags],
   apply: async (tx, { schema, events }) => {
-    const batch = batchOf(events);
+    const batch = batchOf(events, await runsNamed(tx, schema, events));
     // Before the runs of this batch: what the log says of work before it was asked for changes nothing.
     await learn(tx, schema, batch);
     await begin(tx, schema, batch.fresh);

@@ -28,7 +28,9 @@ const schemaOf = async (sql: Sql, name: string): Promise<string> => {
 
 /** A sale, then burns of one credit, over a year. */
 const LEDGER = (schema: string) => `
-  insert into ${schema}.ledger
+  insert into ${schema}.ledger (tenant_id, ordinal, position, part, id, kind, operation, category,
+    extraction_mode, billing_type, pages, free_pages, credits_per_page, credits_delta, balance_after,
+    billing_config_version, project_id, task_id, document_id, job_id, api_key_id, tags, details, created_at)
   select $1 || case when $3::int8 > 1 then t.n::text else '' end, r.n, t.n * 100000000 + r.n, 1, 'row_' || r.n,
     case when r.n = 0 then 'sale' else 'usage' end,
     case when r.n = 0 then null when r.n % 50 = 0 then 'to_markdown' else 'extract' end,
