@@ -46,17 +46,23 @@ export const send = (
   {
     via,
     ask,
-  }: { readonly via: number; readonly ask: (requests: Requests, signal: AbortSignal) => Promise<Answer> },
+    leavesAfterMs,
+  }: {
+    readonly via: number;
+    readonly ask: (requests: Requests, signal: AbortSignal) => Promise<Answer>;
+    /** Its caller hangs up by then; left out: a proxy keeps the connection for as long as proxies do. */
+    readonly leavesAfterMs?: number | undefined;
+  },
 ): Promise<Answer | undefined> =>
   new Promise((resolve) => {
     const { sched } = on;
     const names = on.world.processes.map(({ name }) => name);
     const running = on.running.get(names[via % names.length]!)!;
     const hear = (answer: Answer | undefined) => sched.later(actor, 1, () => resolve(answer));
-    sched.later(actor, PATIENCE_MS, () => resolve(undefined));
+    sched.later(actor, leavesAfterMs ?? PATIENCE_MS, () => resolve(undefined));
     if (!running.owner.alive) return;
     const hangUp = new AbortController();
-    sched.later(running.owner, HUNG_UP_MS, () => hangUp.abort());
+    sched.later(running.owner, leavesAfterMs ?? HUNG_UP_MS, () => hangUp.abort());
     sched.later(running.owner, 1, () => {
       ask(running.parts.requests, hangUp.signal).then(hear, () => hear({ kind: 'problem', code: 'thrown' }));
     });
@@ -107,10 +113,12 @@ export const actorOf = (
 const correlationOf = ({ world }: Outside, actor: Wanting, attempt: string): string =>
   `${fullKeyOf(actor)}#${attempt}#${String(world.actors.indexOf(actor))}`;
 
+const isKeyless = (actor: Wanting): boolean => 'keyless' in actor;
+
 const howOf = ({ told }: Outside, actor: Extract<Wanting, { kind: 'later' | 'now' }>) => {
   const { ownKey = false, reviewed = false, doubtful = false, mode = 'standard', apiKey } = actor;
   const document = told.uploads.get(actor)?.document_id;
-  return { ownKey, reviewed, doubtful, mode, apiKey, document };
+  return { ownKey, reviewed, doubtful, mode, apiKey, document, keyless: isKeyless(actor) };
 };
 
 const measuredOf = (actor: Extract<Wanting, { kind: 'batch' }>) => {
@@ -226,8 +234,11 @@ const hear = ({ told, sched }: Outside, actor: Wanting, answer: Answer | undefin
 /** Sends until it is answered for good. */
 export const insist = async (on: Outside, owner: Owner, actor: Wanting): Promise<Answer | undefined> => {
   let answer: Answer | undefined;
-  for (let attempt = 0; attempt < actor.tries; attempt += 1) {
-    answer = await send(on, owner, { via: actor.via + attempt, ask: requestOf(on, actor, attempt) });
+  for (let attempt = 0; attempt < (isKeyless(actor) ? 1 : actor.tries); attempt += 1) {
+    // Whoever left asks again in earnest.
+    const leavesAfterMs = 'leavesAfterMs' in actor && attempt === 0 ? actor.leavesAfterMs : undefined;
+    const ask = requestOf(on, actor, attempt);
+    answer = await send(on, owner, { via: actor.via + attempt, ask, leavesAfterMs });
     hear(on, actor, answer);
     if (answer !== undefined && !(answer.kind === 'problem' && PASSING.has(answer.code))) {
       if (answer.kind === 'problem') on.told.refused.push(actor);
@@ -244,6 +255,8 @@ export const isSentBefore = (actor: Wanting): actor is Sent =>
 /** Sends once more, when all are well. Gives what is wrong with the answer; undefined: nothing. */
 export const askAgain = async (on: Outside, owner: Owner, actor: Wanting): Promise<string | undefined> => {
   if ((isSentBefore(actor) && !on.told.uploads.has(actor)) || !canAsk(on, actor)) return undefined;
+  // Without a key that is another request.
+  if (isKeyless(actor)) return undefined;
   const { tries, via } = actor;
   const answer = await send(on, owner, { via: via + tries, ask: requestOf(on, actor, tries) });
   hear(on, actor, answer);

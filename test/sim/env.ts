@@ -31,6 +31,8 @@ export interface ProcessEnv {
   readonly secrets: SecretBox;
   /** How long the installation keeps things. */
   readonly keeps: Retention;
+  /** Calls that it works on at once; undefined: as many as there are. */
+  readonly places: number | undefined;
   /** Most entries that a list gives, whatever is asked for: few entries show what many would. */
   readonly page: number;
   /** Asks the read models. */

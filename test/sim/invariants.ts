@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { AccountEventOf } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
@@ -8,6 +7,7 @@ import { PARTS, resultOf } from './process.ts';
 import { started, type Accepted, type Batch, type Held, type Work } from './known.ts';
 import type { Lists } from './lists.ts';
 import { accountsWatch } from './accountsWatch.ts';
+import { callsWatch } from './calls/callsWatch.ts';
 import type { Standing } from './book.ts';
 import { byType, tenantIn } from './readModel.ts';
 import { reviewIdOf } from '../../domain/review.ts';
@@ -17,7 +17,7 @@ import { EPOCH_MS } from './scheduler.ts';
 import { daysWatch, messages } from './daysWatch.ts';
 import { visitsWatch } from './visitsWatch.ts';
 import type { Told, WatchDeps } from './told.ts';
-import { actorOf, fullKeyOf, printOf, saidBySale } from './actors.ts';
+import { actorOf, fullKeyOf, printOf, saidBySale, type Sent } from './actors.ts';
 import { isRequest, skewOf } from './worlds.ts';
 
 const HOUR = 3_600_000;
@@ -58,10 +58,6 @@ export const watchOver = (deps: WatchDeps) => {
     known.toTell.add(text);
     say(id, text);
   };
-  const calls = new Map(
-    world.actors.flatMap((actor) => (actor.kind === 'now' ? [[fullKeyOf(actor), actor] as const] : [])),
-  );
-
   const add = (work: Pick<Work, 'id' | 'work_id' | 'hold_id'> & Partial<Work>): Work => {
     const made = {
       accepted: null,
@@ -134,7 +130,10 @@ export const watchOver = (deps: WatchDeps) => {
   const requesterOf = ({ accepted: data }: Work) => {
     const key = data?.correlation_id.split('#')[0];
     return world.actors.find(
-      (actor) => actor.kind === 'later' && fullKeyOf(actor) === key && printOf(actor) === data?.fingerprint,
+      (actor): actor is Sent =>
+        (actor.kind === 'later' || actor.kind === 'now') &&
+        fullKeyOf(actor) === key &&
+        printOf(actor) === data?.fingerprint,
     );
   };
 
@@ -163,7 +162,7 @@ export const watchOver = (deps: WatchDeps) => {
       );
     spread.delivered(work, result);
     const actor = requesterOf(work);
-    if (actor?.kind === 'later' && actor.file.tag !== tag)
+    if (actor !== undefined && actor.file.tag !== tag)
       say('wrong-file', `${work.id} was asked for the file ${actor.file.tag} and done with the file ${tag}`);
   };
 
@@ -195,29 +194,12 @@ export const watchOver = (deps: WatchDeps) => {
       say('result-replaced', `the result of ${work.id} was replaced after it was billed`);
   };
 
-  const burnedCall = (event: ProjectedEventOf<'CreditsBurned'>): void => {
-    const { data } = event;
-    const call = calls.get(keyIn(event));
-    if (call !== undefined) {
-      const key = fullKeyOf(call);
-      const burns = known.burnsOfCalls.get(key) ?? new Set();
-      // An append may take effect long after its decision, and a key is kept from that.
-      if (burns.size === 0) known.firstBurns.set(key, Date.parse(data.created_at) - EPOCH_MS);
-      known.burnsOfCalls.set(key, burns.add(data.operation_id));
-      // A key names the same call for a day: what was sent then and comes later is another one.
-      if (burns.size > 1 && sched.nowMs() - (known.firstBurns.get(key) ?? 0) < keyKeptMs)
-        say('billed-twice', `the call with the key ${call.key} was billed ${String(burns.size)} times`);
-    }
-  };
-
   const burned = (event: ProjectedEventOf<'CreditsBurned'>): void => {
     const { data } = event;
     known.holds.delete(data.hold_id ?? '');
+    calls.burned(event, keyIn(event));
     const work = known.byWork.get(data.operation_id);
-    if (work === undefined) {
-      burnedCall(event);
-      return;
-    }
+    if (work === undefined) return;
     work.burns += 1;
     work.credits += data.credits;
     if (work.burns > 1) say('billed-twice', `${work.id} was billed ${String(work.burns)} times`);
@@ -313,12 +295,13 @@ export const watchOver = (deps: WatchDeps) => {
   const people = reviewWatch(deps, { say, isErased, known: () => known });
   const days = daysWatch(deps, { say, read, known: () => known });
   const visits = visitsWatch(deps, { say });
+  const calls = callsWatch(deps, { say, known: () => known, keyKeptMs });
   const spread = rangesWatch(deps, {
     say,
     known: () => known,
     tagOf: (work) => {
       const actor = requesterOf(work);
-      return actor?.kind === 'later' ? actor.file.tag : undefined;
+      return actor?.file.tag;
     },
   });
   const handle = byType({
@@ -372,7 +355,12 @@ export const watchOver = (deps: WatchDeps) => {
       ended(data.operation_id, 'failed', data.code);
     },
     TrainingJobFailed: ({ data }) => ended(data.job_id, 'failed', data.code),
-    OperationCancelled: ({ data }) => ended(data.operation_id, 'cancelled'),
+    OperationCancelled: ({ data }) => {
+      const work = known.works.get(data.operation_id);
+      if (work !== undefined && requesterOf(work)?.kind === 'now' && known.tenantErasedAt === '')
+        say('cancelled-by-nobody', `${work.id} is of a caller who asks for it again, and was cancelled`);
+      ended(data.operation_id, 'cancelled');
+    },
     TrainingJobCancelled: ({ data }) => ended(data.job_id, 'cancelled'),
     ExtractionRequested: ({ data }) => usage(data.extraction_id, 'Requested'),
     ExtractionCompleted: ({ data }) => usage(data.extraction_id, 'Completed'),
@@ -471,19 +459,6 @@ export const watchOver = (deps: WatchDeps) => {
     }
   };
 
-  /** Whoever asks again within a day is answered what was paid for. */
-  const sameAnswers = (): void => {
-    if (told.restoredAt >= 0) return;
-    const first = new Map<string, Told['answers'][number]>();
-    for (const one of told.answers) {
-      if (one.actor.kind !== 'now') continue;
-      const before = first.get(fullKeyOf(one.actor)) ?? one;
-      first.set(fullKeyOf(one.actor), before);
-      if (one.at - before.at < keyKeptMs && !isDeepStrictEqual(one.answer.body, before.answer.body))
-        say('answered-differently', `the call with the key ${one.actor.key} was answered in two ways`);
-    }
-  };
-
   /** Of a document that was erased nothing is left but its bill. */
   const nothingErased = async (): Promise<void> => {
     for await (const { key, modified_at } of raw.list('vault/'))
@@ -538,7 +513,7 @@ export const watchOver = (deps: WatchDeps) => {
       leftClaims(lists);
       batchSums();
       promises();
-      sameAnswers();
+      calls.look();
       for (const actor of told.keptNo)
         say('failure-kept', `the ${actor.kind} failed, and its failure was kept for its repeat`);
       await accounts.look();

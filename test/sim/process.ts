@@ -71,6 +71,7 @@ import { jobAsked } from '../support/pipelineBench.ts';
 import type { Mode } from './terms.ts';
 import type { Lists } from './lists.ts';
 import { type Answer, type Asked, type ProcessEnv, tagsWith } from './env.ts';
+import { callsOn } from './calls/calls.ts';
 import { belongingLists, forgettingIn, owningRemovals, owningRequests } from './belongings.ts';
 import { keyRequests } from './keys.ts';
 import { LONG_PAGES, PDF, rangesOn } from './long/readRanges.ts';
@@ -100,6 +101,8 @@ export interface AskedWork extends Asked {
   readonly document?: string | undefined;
   /** The name of the API key that it comes with; undefined: of one that holds for ever. */
   readonly apiKey?: string | undefined;
+  /** Its caller gives it no Idempotency-Key. */
+  readonly keyless: boolean;
 }
 
 /** Work that a process does by itself, again and again. */
@@ -328,13 +331,13 @@ const digestAt = ({ fileAt, digestOf }: ProcessEnv, path: string): string => dig
 
 const workOf = (
   env: ProcessEnv,
-  { tenant, correlation, key, print, path, ownKey, doubtful, reviewed, mode, signal }: AskedWork,
+  { tenant, correlation, key, print, path, ownKey, doubtful, reviewed, mode, signal, keyless }: AskedWork,
 ): ExtractRequest =>
   asked(1, {
     tenant_id: tenant,
     correlation_id: correlation,
     mode,
-    idempotency: { idempotency_key: key, fingerprint: print },
+    idempotency: keyless ? null : { idempotency_key: key, fingerprint: print },
     signal,
     file: { path, sha256: digestAt(env, path), bytes: 1, file_name: env.fileAt(path).tag },
     tags: tagsWith(print),
@@ -378,16 +381,33 @@ const onDocument = async <T>(
   return 'answer' in done ? done.answer : work({ file: NO_FILE, gone: done });
 };
 
+/** The places of a process for calls, where its world says that they are few. */
+const placesOf = ({ places }: ProcessEnv): Pick<ExtractDeps, 'slots' | 'handsOver'> =>
+  places === undefined ? { slots: heavySlots(100) } : { slots: heavySlots(places), handsOver: true };
+
 const operationRequests = (env: ProcessEnv, deps: Deps) => {
   const openOf = (tenant: string, ids: readonly string[]) =>
     env.ask('open operations', ({ accounts }) => accounts.openOperationsOf(tenant, ids));
-  const begin = extractDocument(deps);
+  const begin = extractDocument({ ...deps, ...placesOf(env) });
   const accept = acceptOperation({ ...deps, openOf, quotaBytes: 1_000_000, room: takenRoom() });
   const money = operationMoney(deps);
+  const cancel = (name: OperationName, meta: CommandMeta) => cancelWork(deps, money, { name, meta });
+  const abandon = (name: OperationName) => abandonWork(deps, money, name);
+  const { kept } = retentionCommands(deps.store, env.keeps);
+  const calls = callsOn(env, {
+    accept,
+    cancel,
+    abandon,
+    begin,
+    streams: deps.operations,
+    objects: deps.objects,
+    reviews: reviewsOf(env, deps),
+    resultDays: async (tenant) => (await kept()).of(tenant).results,
+  });
   return {
     accept,
-    cancel: (name: OperationName, meta: CommandMeta) => cancelWork(deps, money, { name, meta }),
-    abandon: (name: OperationName) => abandonWork(deps, money, name),
+    cancel,
+    abandon,
     requests: {
       /** Work to be done later. */
       later: async (wanted: AskedWork, caller?: ExtractRequest['caller']): Promise<Answer> => {
@@ -402,16 +422,12 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
         return { kind: 'ok', id: answer.operation_id, body: null, replayed: answer.replayed };
       },
       /** Work that the caller waits for. */
-      now: (wanted: AskedWork, caller?: ExtractRequest['caller']): Promise<Answer> =>
-        once(idempotencyOf(env, 'extract', wanted), async () => {
-          const answer = await begin({ ...workOf(env, wanted), ...(caller && { caller }) });
-          if (answer.kind !== 'delivered')
-            return problem(answer.kind === 'problem' ? answer : { code: 'busy' });
-          const { extraction_id } = answer.body['meta'] as { readonly extraction_id: string };
-          const { credits_used, pages } = answer.cost;
-          const cost = { credits_used, pages };
-          return { kind: 'ok', id: extraction_id, body: answer.body['result'], cost };
-        }),
+      now: async (wanted: AskedWork, caller?: ExtractRequest['caller']): Promise<Answer> => {
+        const call = () => calls.served({ ...workOf(env, wanted), ...(caller && { caller }) });
+        return calls.followed(
+          await (wanted.keyless ? call() : once(idempotencyOf(env, 'extract', wanted), call)),
+        );
+      },
       cancelOperation: async (tenant_id: string, operation_id: string): Promise<Answer> => {
         const { clock } = env;
         const meta = metaOf({ clock }, CALLER, `cancel ${operation_id}`);
@@ -479,9 +495,9 @@ interface AskedReview {
   readonly by: string;
 }
 
-const reviewRequests = (env: ProcessEnv, deps: Deps) => {
+const reviewsOf = (env: ProcessEnv, deps: Deps) => {
   const { store, operations: ops, objects, clock, wrote } = deps;
-  const commands = reviewCommands({
+  return reviewCommands({
     store,
     operations: ops,
     objects,
@@ -496,6 +512,10 @@ const reviewRequests = (env: ProcessEnv, deps: Deps) => {
       },
     },
   });
+};
+
+const reviewRequests = (env: ProcessEnv, deps: Deps) => {
+  const commands = reviewsOf(env, deps);
   const move =
     <Wanted extends AskedReview>(
       how: (known: KnownReview, meta: CommandMeta, wanted: Wanted) => ReturnType<typeof commands.lease>,

@@ -81,8 +81,6 @@ export interface RunOptions {
   readonly audits?: boolean;
 }
 
-const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
-
 /** One world while it runs. */
 const stage = (
   base: readonly RecordedEvent[],
@@ -197,7 +195,9 @@ const idsOf = (on: Stage, owner: Owner) => ({
 
 const fileAt = (on: Stage, path: string): FileFacts => {
   const bytes = on.shared.files.get(path);
-  return bytes === undefined ? { pages: 1, tag: path } : (JSON.parse(textOf(bytes)) as FileFacts);
+  return bytes === undefined
+    ? { pages: 1, tag: path }
+    : (JSON.parse(new TextDecoder().decode(bytes)) as FileFacts);
 };
 
 /** Whether the read models have all up to a position. */
@@ -216,7 +216,7 @@ const caughtUp = (on: Stage, position: bigint): Promise<boolean> =>
     },
   });
 
-const envOf = (on: Stage, owner: Owner, { release }: ProcessSpec): Parameters<typeof simProcess>[0] => {
+const envOf = (on: Stage, owner: Owner, spec: ProcessSpec): Parameters<typeof simProcess>[0] => {
   const { sched, shared } = on;
   const clock = idsOf(on, owner);
   const log = logOf(shared, sched.call);
@@ -224,11 +224,12 @@ const envOf = (on: Stage, owner: Owner, { release }: ProcessSpec): Parameters<ty
     name: owner.name,
     clock,
     secrets,
+    places: spec.places,
     page: on.world.page ?? 50,
     keeps: on.world.keeps ?? KEEPS,
     log,
     objects: objectsOf(shared, sched),
-    snapshots: release === undefined ? undefined : snapshotsOf(shared, sched, release),
+    snapshots: spec.release === undefined ? undefined : snapshotsOf(shared, sched, spec.release),
     replays: replaysOf(shared, sched, {
       nowMs: () => sched.wallOf(owner),
       owner: clock.uuid,

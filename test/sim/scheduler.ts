@@ -86,7 +86,16 @@ const replaced = (target: object, members: Readonly<Record<string, unknown>>): (
  */
 const virtualTime = (host: TimeHost): (() => void) => {
   const { timeout, interval, immediate, clear } = timersOf(host);
-  const sleep = (ms = 0, value?: unknown) => new Promise((resolve) => void timeout(() => resolve(value), ms));
+  const sleep = (ms = 0, value?: unknown, { signal }: { readonly signal?: AbortSignal } = {}) =>
+    new Promise((resolve, reject) => {
+      const gone = () => reject(new DOMException('This was aborted', 'AbortError'));
+      if (signal?.aborted === true) gone();
+      timeout(() => {
+        signal?.removeEventListener('abort', gone);
+        resolve(value);
+      }, ms);
+      signal?.addEventListener('abort', gone, { once: true });
+    });
   const undo = [
     replaced(globalThis, {
       setTimeout: timeout,

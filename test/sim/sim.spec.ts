@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
+import { callsWorld } from './calls/callWorlds.ts';
 import { deviationsIn, replanned, seededPlan, seeds } from './explore.ts';
 import { runWorld, type Outcome } from './run.ts';
 import { SMALL } from './smallWorlds.ts';
@@ -76,6 +77,29 @@ describe('the simulation of queued work', () => {
       expect(told.get(type), type).to.be.above(0);
   });
 
+  it('finds nothing where calls find no place, and a worker does them while their callers wait', async () => {
+    const plan = { deviation: () => undefined, latencyMs: () => 1 };
+    const shown = async (name: string) => {
+      const world = SMALL.find((one) => one.name === name)!;
+      const { findings, events } = await runWorld({ world, plan, seed: name, isWanted: () => false });
+      expect(findings, name).to.be.empty;
+      const of = (wanted: string) => events.filter(({ type }) => type === wanted).length;
+      return {
+        accepted: of('OperationAccepted'),
+        burned: of('CreditsBurned'),
+        left: of('OperationCancelled'),
+      };
+    };
+    const done = { accepted: 1, burned: 1, left: 0 };
+    expect(await shown('call without a place')).to.deep.equal(done);
+    expect(await shown('call without a place, left')).to.deep.equal({ accepted: 1, burned: 0, left: 1 });
+    expect(await shown('call without a place, left and asked again')).to.deep.equal(done);
+    expect(await shown('call without a place, asked twice at once')).to.deep.equal(done);
+    expect(await shown('two calls for one place')).to.deep.equal({ accepted: 1, burned: 2, left: 0 });
+    const { found, seed } = await seeds(callsWorld, FIXED, { isWanted: () => true, until: Infinity });
+    expect(found?.finding, `calls ${String(seed)}`).to.equal(undefined);
+  });
+
   it('finds nothing where three workers read one long document, and all of them do', async () => {
     const plan = { deviation: () => undefined, latencyMs: () => 1 };
     for (const name of ['long document', 'long document, clocks that differ']) {
@@ -94,6 +118,11 @@ describe('the simulation of queued work', () => {
         name,
       ).to.have.length(1);
     }
+    const ended = SMALL.find(({ name }) => name === 'long document, all processes end amid its extraction')!;
+    const { findings, events } = await runWorld({ world: ended, plan, seed: 1, isWanted: () => false });
+    expect(findings).to.be.empty;
+    expect(events.filter(({ type }) => type === 'OperationStarted')).to.have.length(2);
+    expect(events.filter(({ type }) => type === 'CreditsBurned')).to.have.length(1);
   });
 
   // Appends of one account in a row, not waited for, broke about every third of such worlds (ADR 53).

@@ -1,3 +1,4 @@
+import { CALLS } from './calls/callWorlds.ts';
 import { PLAIN_TERMS } from './terms.ts';
 import { type Actor, MONTH_ENDS_MS, page, reviewer, two, work, type World } from './worlds.ts';
 
@@ -54,6 +55,9 @@ const long = (
     processes: offsetsMs.map((offsetMs, at) => ({ name: ['p', 'q', 'r'][at] ?? 's', offsetMs })),
   });
 
+/** When the first ranges of a long document have been extracted, and not the last, ms. */
+const AMID_EXTRACTION_MS = 5_000;
+
 /** Somebody who keeps something beside documents. */
 const kept = (
   what: 'set' | 'config',
@@ -91,6 +95,12 @@ export const SMALL: readonly World[] = [
   long('long document erased', { eraseAfterMs: 1_500, tries: 8 }),
   long('long document that cannot be read', { file: { ...page('a', 60), ends: 'badly' } }),
   long('long document, clocks that differ', {}, { offsetsMs: [-10 * 60_000, 0, 5 * 60_000] }),
+  // Some ranges are extracted by then, and others are read: who takes the document over goes on with them.
+  long(
+    'long document, all processes end amid its extraction',
+    { tries: 8 },
+    { actors: [{ kind: 'restart', at: AMID_EXTRACTION_MS }] },
+  ),
   long(
     'two long documents',
     {},
@@ -186,6 +196,7 @@ export const SMALL: readonly World[] = [
     { kind: 'evict', at: 2 * HOUR },
     work('a', { kind: 'now', at: 2 * HOUR + 5, via: 1 }),
   ]),
+  ...CALLS,
   single('two files', [
     work('a', { file: page('one') }),
     work('a', { via: 1, print: 'another', file: page('other'), tries: 1 }),

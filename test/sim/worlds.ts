@@ -11,6 +11,8 @@ export interface ProcessSpec extends WallClock {
   readonly name: string;
   /** Which release it is of, where accounts have snapshots. */
   readonly release?: number;
+  /** Calls that it works on at once: a worker does the others. Left out: as many as there are. */
+  readonly places?: number;
 }
 
 /** No world lasts longer, ms. */
@@ -56,6 +58,10 @@ export type Actor =
       readonly uploaded?: { readonly usedAfterMs: number; readonly removedAfterMs?: number };
       /** The name of the API key that it comes with; left out: of one that holds for ever. */
       readonly apiKey?: string;
+      /** It is sent once, without its key. */
+      readonly keyless?: true;
+      /** So long after it was sent, ms, its caller leaves, who otherwise waits. */
+      readonly leavesAfterMs?: number;
     })
   /** Has an API key made, which is revoked so long after, ms. */
   | {
@@ -244,7 +250,8 @@ export const reviewer = (by: string, over: Partial<Extract<Actor, { kind: 'revie
   leases: false,
   ...over,
 });
-const wayOf = (r: number): Pick<FileFacts, 'ends'> => {
+/** How work on a file ends, by a number between 0 and 1. */
+export const wayOf = (r: number): Pick<FileFacts, 'ends'> => {
   if (r < 0.1) return { ends: 'badly' };
   return r < 0.15 ? { ends: 'deadly' } : {};
 };
@@ -263,7 +270,7 @@ const saleOf = (seed: number, at: number, how: How): Actor => {
   return { ...how, ...gross, ...bonus, ...undone, ...disputed, kind: 'sale', credits, refundAfterMs };
 };
 
-const moneyOf = (seed: number, at: number, how: How): Actor =>
+export const moneyOf = (seed: number, at: number, how: How): Actor =>
   fraction(seed, 'sells', at) < 0.5
     ? saleOf(seed, at, how)
     : fraction(seed, 'sends', at) < 0.4
@@ -283,6 +290,12 @@ const afterwardsOf = (seed: number, at: number): Pick<Request, 'cancelAfterMs' |
   return isErased ? { eraseAfterMs: 1 + (chance(seed, 'erases after', at) % 600_000) } : {};
 };
 
+/** Whether a caller leaves, and whether it could ask again by its key. */
+export const leavingOf = (seed: number, at: number) => ({
+  ...(fraction(seed, 'leaves call', at) < 0.2 && { leavesAfterMs: chance(seed, 'stays', at) % 5_000 }),
+  ...(fraction(seed, 'keyless', at) < 0.2 && ({ keyless: true } as const)),
+});
+
 const workOf = (seed: number, at: number, how: How): Actor => {
   const r = fraction(seed, 'actor', at);
   const file = {
@@ -294,7 +307,7 @@ const workOf = (seed: number, at: number, how: How): Actor => {
   const [mode, { eraseAfterMs, ...cancel }] = [readingOf(seed, at), afterwardsOf(seed, at)];
   const erase = eraseAfterMs === undefined ? {} : { eraseAfterMs };
   if (r < 0.35) return { ...how, ...cancel, ...erase, kind: 'later', file, ownKey, reviewed, ...mode };
-  if (r < 0.5) return { ...how, kind: 'now', file, ownKey, ...mode };
+  if (r < 0.5) return { ...how, ...leavingOf(seed, at), kind: 'now', file, ownKey, ...mode };
   const measured = fraction(seed, 'measured', at) < 0.4;
   const waits = !measured && fraction(seed, 'waits', at) < 0.5;
   const documents = [file, page('other', 2)];
@@ -344,8 +357,10 @@ export const endOf = (actor: Actor): number => {
 };
 
 /** Some of the actors send the same key once more, from elsewhere: another file, or the same again. */
-const repeated = (seed: number, actor: Actor, at: number): readonly Actor[] => {
+export const repeated = (seed: number, actor: Actor, at: number): readonly Actor[] => {
   if (!isRequest(actor) || fraction(seed, 'again', at) > 0.3) return [actor];
+  // Without a key that would be another request.
+  if (actor.kind === 'now' && actor.keyless === true) return [actor];
   const other = { ...actor, at: actor.at + (chance(seed, 'apart', at) % 200), via: actor.via + 1 };
   // Nobody sends credits to himself: the account refuses that.
   if (fraction(seed, 'elsewhere', at) < 0.15 && !('sendsTo' in actor))
@@ -400,7 +415,7 @@ const reviewersOf = (seed: number, actor: Actor, at: number): readonly Actor[] =
 };
 
 /** At the same time as requests, or hours later. */
-const evictionsIn = (seed: number): readonly Actor[] => {
+export const evictionsIn = (seed: number): readonly Actor[] => {
   if (fraction(seed, 'evicts') > 0.4) return [];
   const lastsMs = fraction(seed, 'evicts late') < 0.5 ? 30_000 : 3 * HOUR;
   return [{ kind: 'evict', at: chance(seed, 'evicts at') % lastsMs }];
@@ -491,7 +506,7 @@ const copiesIn = (seed: number): readonly Actor[] => {
   return [{ kind: 'copy', at: chance(seed, 'copies at') % lastsMs, tries: 8, from }];
 };
 
-const planOf = (seed: number) => (['free', 'paid', 'enterprise'] as const)[chance(seed, 'plan') % 3]!;
+export const planOf = (seed: number) => (['free', 'paid', 'enterprise'] as const)[chance(seed, 'plan') % 3]!;
 
 /** When the first month of a world is over, virtual ms. */
 export const MONTH_ENDS_MS = Date.parse('2026-02-01T00:00:00.000Z') - EPOCH_MS;
@@ -514,9 +529,14 @@ const atTheEnd = (seed: number, world: World): World => {
 export const randomWorld = (seed: number): World => {
   const actors = Array.from({ length: 2 + (chance(seed, 'actors') % 5) }, (_, at) => actorOf(seed, at));
   const names = fraction(seed, 'three') < 0.5 ? ['p', 'q', 'r'] : ['p', 'q'];
+  const isFull = fraction(seed, 'full') < 0.25;
   return atTheEnd(seed, {
     name: `seed ${String(seed)}`,
-    processes: names.map((name) => ({ name, ...clockOf(seed, name) })),
+    processes: names.map((name) => ({
+      name,
+      ...clockOf(seed, name),
+      ...(isFull && { places: chance(seed, 'places', name) % 3 }),
+    })),
     actors: [
       ...actors.flatMap((actor, at) => [...repeated(seed, actor, at), ...reviewersOf(seed, actor, at)]),
       ...evictionsIn(seed),
@@ -562,10 +582,16 @@ export const longWorld = (seed: number): World => {
     }),
   );
   const spent = moneyOf(seed, 7, { key: 'm', at: chance(seed, 'spent') % 20_000, via: 1, tries: 4 });
+  // Parts of ranges are there then, and whoever goes on joins them with those that are not.
+  const restarts = documents.flatMap(({ at }, n): readonly Actor[] =>
+    fraction(seed, 'restarts', n) < 0.4
+      ? [{ kind: 'restart', at: at + 3_500 + (chance(seed, 'restarts at', n) % 6_000) }]
+      : [],
+  );
   return {
     name: `long ${String(seed)}`,
     processes: ['p', 'q', 'r'].map((name) => ({ name, ...clockOf(seed, name) })),
-    actors: [...documents, spent],
+    actors: [...documents, spent, ...restarts],
     balance: 9_000,
     others: [{ id: 'u', balance: 400, plan: 'paid' }],
     healMs: 30 * HOUR,
