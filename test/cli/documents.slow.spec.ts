@@ -152,7 +152,7 @@ describe('documents on the command line', () => {
   });
 
   it('parts a stack, and with --then extracts the parts whose class has a schema, each by its own pages', async () => {
-    const lease = 'LEASE AGREEMENT of landlord and tenant about the rent of a flat. Page 1 of 1';
+    const lease = 'LEASE of landlord and tenant for a flat. Page 1 of 1';
     const page = (number: string) => `INVOICE. Invoice number: ${number} Page 1 of 1`;
     put('stack.pdf', plainPdf([page('Q-1'), lease, page('Q-2')]));
     const named = { name: 'Lease', description: 'A contract of landlord and tenant.' };
