@@ -8,9 +8,8 @@ import { objectFileOf } from '../../adapters/local/objectFolder.ts';
 import { canonicalJson, chainHash, eventIdOfHash, sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ReadOptions } from '../../domain/ports/log.ts';
-import { type RecordedEvent, storedEvent } from '../../domain/kernel/recorded.ts';
+import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { balancesAt } from '../../src/audit/accounts.ts';
-import { everything } from '../../src/audit/streams.ts';
 import { archivesIn } from '../../src/operator/archive.ts';
 import { openCopiedLog } from '../../src/backup/backup.ts';
 import { auditCopy } from '../../src/backup/restoreBackup.ts';
@@ -21,43 +20,14 @@ import {
   auditOf,
   type ClosedLog,
   closedLog,
+  collected,
   copyOfLog,
+  eventsOf,
   LOG,
   openArchived,
+  refusal,
+  textOf,
 } from './archivedLog.ts';
-
-const textOf = (event: RecordedEvent): string => {
-  const { id, stream, revision, position, type, data, metadata } = storedEvent(event);
-  return JSON.stringify([id, stream, String(revision), String(position), type, data, metadata]);
-};
-
-/** Whether an event is one that archiving itself writes. */
-const isOfArchive = ({ type, position }: RecordedEvent, end: bigint): boolean =>
-  position > end && (type === 'LogArchived' || type === 'LogSealed');
-
-const collected = async (events: AsyncIterable<RecordedEvent>): Promise<string[]> => {
-  const all: string[] = [];
-  for await (const event of events) all.push(textOf(event));
-  return all;
-};
-
-/** Every event of the log in a folder, but for those that archiving wrote. */
-const eventsOf = async (dataDir: string, end = 10_000_000n): Promise<readonly RecordedEvent[]> => {
-  const log = openArchived(dataDir);
-  try {
-    const all: RecordedEvent[] = [];
-    for await (const event of everything(log)) if (!isOfArchive(event, end)) all.push(event);
-    return all;
-  } finally {
-    await log.close();
-  }
-};
-
-const refusal = (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => 'nothing was refused',
-    (error: unknown) => (error as Error).message,
-  );
 
 const sql = (dataDir: string, ...lines: readonly string[]): void => {
   const db = new Database(join(dataDir, LOG));

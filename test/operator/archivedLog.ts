@@ -4,6 +4,7 @@ import { copyEventLog, openSqliteEventLog, type SqliteEventLog } from '../../ada
 import { openObjectFolder } from '../../adapters/local/objectFolder.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
+import { type RecordedEvent, storedEvent } from '../../domain/kernel/recorded.ts';
 import { openedLog, sealLog } from '../../src/commands/sealing.ts';
 import {
   archiveLog,
@@ -14,6 +15,7 @@ import {
 } from '../../src/operator/archive.ts';
 import { chainsThread, findSeals, withAuditedLog } from '../../src/operator/auditedLog.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
+import { everything } from '../../src/audit/streams.ts';
 import { archiveIn } from '../../src/parts/archive.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { startApi } from '../http/support/testApi.ts';
@@ -128,3 +130,38 @@ export const archiveIt = async (
   };
   return archiveLog(deps, { retainDays: null, dryRun: false, signal, ...other });
 };
+
+/** All that an event is. */
+export const textOf = (event: RecordedEvent): string => {
+  const { id, stream, revision, position, type, data, metadata } = storedEvent(event);
+  return JSON.stringify([id, stream, String(revision), String(position), type, data, metadata]);
+};
+
+/** Whether an event is one that archiving itself writes. */
+const isOfArchive = ({ type, position }: RecordedEvent, end: bigint): boolean =>
+  position > end && (type === 'LogArchived' || type === 'LogSealed');
+
+export const collected = async (events: AsyncIterable<RecordedEvent>): Promise<string[]> => {
+  const all: string[] = [];
+  for await (const event of events) all.push(textOf(event));
+  return all;
+};
+
+/** Every event of the log in a folder, but for those that archiving wrote. */
+export const eventsOf = async (dataDir: string, end = 10_000_000n): Promise<readonly RecordedEvent[]> => {
+  const log = openArchived(dataDir);
+  try {
+    const all: RecordedEvent[] = [];
+    for await (const event of everything(log)) if (!isOfArchive(event, end)) all.push(event);
+    return all;
+  } finally {
+    await log.close();
+  }
+};
+
+/** Why some work is refused, in its own words. */
+export const refusal = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'nothing was refused',
+    (error: unknown) => (error as Error).message,
+  );
