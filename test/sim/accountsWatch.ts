@@ -12,6 +12,7 @@ import { asideKeyOf } from '../../src/writer/setAside.ts';
 import { actorOf, orderOf } from './actors.ts';
 import { openBook, type Reading, type Standing } from './book.ts';
 import { TENANT } from './process.ts';
+import { readingIn } from './batches/sortStack.ts';
 import type { WatchDeps } from './told.ts';
 import { skewOf } from './worlds.ts';
 
@@ -64,7 +65,7 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer 
       const stored = shared.objects.get(resultKeyOf(operationId, digest));
       if (stored === undefined) return undefined;
       const { body } = JSON.parse(new TextDecoder().decode(stored.bytes)) as StoredResult;
-      return body['result'] as unknown as Reading;
+      return readingIn(body) as unknown as Reading;
     },
   });
   const states = new Map<string, AccountState>();

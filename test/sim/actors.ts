@@ -8,6 +8,7 @@ import type { Told } from './told.ts';
 import type { Shared } from './ports.ts';
 import { TENANT, type Answer, type SimProcess } from './process.ts';
 import { EPOCH_MS, type Owner, type Scheduler } from './scheduler.ts';
+import { billedOf, partsIn } from './batches/sortStack.ts';
 import { isRequest, type Actor, type Wanting, type World } from './worlds.ts';
 
 /** A caller gives up waiting, ms. */
@@ -118,7 +119,8 @@ const isKeyless = (actor: Wanting): boolean => 'keyless' in actor;
 const howOf = ({ told }: Outside, actor: Extract<Wanting, { kind: 'later' | 'now' }>) => {
   const { ownKey = false, reviewed = false, doubtful = false, mode = 'standard', apiKey } = actor;
   const document = told.uploads.get(actor)?.document_id;
-  return { ownKey, reviewed, doubtful, mode, apiKey, document, keyless: isKeyless(actor) };
+  const isStack = actor.file.parts !== undefined;
+  return { ownKey, reviewed, doubtful, mode, apiKey, document, isStack, keyless: isKeyless(actor) };
 };
 
 const measuredOf = (actor: Extract<Wanting, { kind: 'batch' }>) => {
@@ -280,6 +282,8 @@ const EXAMPLES = 2;
 const documentOrder = (actor: Extract<Wanting, { kind: 'later' | 'now' | 'batch' }>): Order => {
   const { mode = 'standard', doubtful = false } = actor;
   const tags = tagsWith(printOf(actor));
+  if (actor.kind !== 'batch' && actor.file.parts !== undefined)
+    return { kind: 'document', mode, ownKey: false, files: billedOf(actor.file), tags };
   if (actor.kind !== 'batch')
     // Who asks a model for what is doubtful alone has the rest from the service.
     return { kind: 'document', mode, ownKey: actor.ownKey === true && !doubtful, files: [actor.file], tags };
@@ -395,14 +399,25 @@ const persist = async (
   return undefined;
 };
 
+/** What somebody looks at, with the documents of a stack as they see them; undefined: it was not accepted. */
+const seenBy = ({ told }: Outside, { key, tenant, joins }: Reviewing) => {
+  const found = told.answers.find(
+    ({ actor }) => actor.kind === 'later' && actor.key === key && actor.tenant === tenant,
+  );
+  if (found?.actor.kind !== 'later') return undefined;
+  const { file } = found.actor;
+  const parts =
+    file.parts && partsIn(file, joins).map(({ pages, ...part }) => ({ ...part, pages: [...pages] }));
+  return { operation_id: found.answer.id, parts };
+};
+
 /** Looks at a document, says what it says, and doubts it a while later. */
 export const lookAt = async (on: Outside, owner: Owner, actor: Reviewing): Promise<void> => {
-  const { key, by, leases, leaves = false, rejects = false, reopenAfterMs } = actor;
-  const found = on.told.answers.find(
-    (one) => one.actor.kind === 'later' && one.actor.key === key && one.actor.tenant === actor.tenant,
-  );
-  if (found === undefined) return;
-  const asked = { operation_id: found.answer.id, by };
+  const { by, leases, leaves = false, rejects = false, reopenAfterMs } = actor;
+  const seen = seenBy(on, actor);
+  if (seen === undefined) return;
+  const { operation_id, parts } = seen;
+  const asked = { operation_id, by };
   if (leases) {
     const leased = await persist(on, owner, { actor, ask: (requests) => requests.leaseReview(asked) });
     if (leased === undefined) return;
@@ -419,7 +434,7 @@ export const lookAt = async (on: Outside, owner: Owner, actor: Reviewing): Promi
   const says = `what ${by} says`;
   const decided = await persist(on, owner, {
     actor,
-    ask: (requests) => requests.decideReview({ ...asked, says }),
+    ask: (requests) => requests.decideReview({ ...asked, says, parts }),
   });
   if (decided === undefined) return;
   on.told.decided.push({

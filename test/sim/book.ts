@@ -16,6 +16,13 @@ interface Entry {
 /** By which a customer sorts costs. */
 type Names = Readonly<Record<string, string>>;
 
+interface AskedFile {
+  readonly tag: string;
+  readonly pages: number;
+  /** What is done with it, where that is not as of all; left out: it is. */
+  readonly as?: 'split' | Mode;
+}
+
 /** What somebody asked for that costs something, or pays for it. */
 export type Order =
   | {
@@ -26,7 +33,7 @@ export type Order =
       /** It may wait: it has the rate of what may, if there is one. */
       readonly waits?: boolean;
       /** Of a batch: all that it may be. */
-      readonly files: readonly { readonly tag: string; readonly pages: number }[];
+      readonly files: readonly AskedFile[];
       readonly tags: Names | undefined;
     }
   | {
@@ -158,9 +165,10 @@ const rateName = (mode: string, billing: string, window = ''): string => `${mode
 
 const ratesIn = (rates: readonly RateText[]) =>
   rates
-    .filter(({ operation }) => operation === 'extract')
+    .filter(({ operation }) => operation === 'extract' || operation === 'split')
     .map((one) => {
-      const name = rateName(one.extraction_mode, one.billing_type, one.completion_window);
+      const mode = one.operation === 'split' ? 'split' : one.extraction_mode;
+      const name = rateName(mode, one.billing_type, one.completion_window);
       return [name, one.credits_per_page] as const;
     });
 
@@ -259,7 +267,8 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     (training.base[order.tier] ?? Number.NaN) +
     order.examples * training.example +
     (order.ownKey ? 0 : CALLS[order.tier] * training.call);
-  const pagePrice = ({ rates }: Version, { mode, ownKey, waits }: Document): number => {
+  const pagePrice = ({ rates }: Version, { mode, ownKey, waits }: Document, as?: AskedFile['as']): number => {
+    if (as !== undefined) return rates.get(rateName(as, 'full_service')) ?? Number.NaN;
     const billing = ownKey ? 'byok' : 'full_service';
     const own = waits === true ? rates.get(rateName(mode, billing, '24h')) : undefined;
     return own ?? rates.get(rateName(mode, billing)) ?? Number.NaN;
@@ -282,10 +291,12 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     if (order.kind === 'job')
       return { operation, order, pages: 0, free: 0, price: 0, credits: jobPrice(terms, order), version };
     const pages = numberIn(data, 'pages');
-    if (!order.files.some((one) => one.pages === pages))
+    const isSplit = data['operation'] === 'split';
+    const file = order.files.find((one) => one.pages === pages && (one.as === 'split') === isSplit);
+    if (file === undefined)
       say('book', `${what} is for ${String(pages)} pages, and nobody sent a file of so many`);
     const free = Math.min(pages, Math.max(0, terms.freePages - account.freeUsed - account.freeHeld));
-    const price = pagePrice(terms, order);
+    const price = pagePrice(terms, order, file?.as);
     return { operation, order, pages, free, price, credits: (pages - free) * price, version };
   };
   interface Retaking {

@@ -15,6 +15,8 @@ import type { SimLog } from './ports.ts';
 export interface FileFacts {
   readonly pages: number;
   readonly tag: string;
+  /** It is a stack to be split: how many pages each of its documents has. */
+  readonly parts?: readonly number[];
   /** Work on it fails, or takes its process with it. */
   readonly ends?: 'badly' | 'deadly';
 }

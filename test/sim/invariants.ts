@@ -13,6 +13,7 @@ import { byType, tenantIn } from './readModel.ts';
 import { reviewIdOf } from '../../domain/review.ts';
 import { rangesWatch } from './long/rangesWatch.ts';
 import { reviewWatch } from './reviewWatch.ts';
+import { batchesWatch } from './batches/batchesWatch.ts';
 import { EPOCH_MS } from './scheduler.ts';
 import { daysWatch, messages } from './daysWatch.ts';
 import { visitsWatch } from './visitsWatch.ts';
@@ -92,7 +93,7 @@ export const watchOver = (deps: WatchDeps) => {
   const accepted = (data: Accepted): void => {
     const work = add({ id: data.operation_id, work_id: data.work_id, hold_id: data.hold_id, accepted: data });
     if (isUncovered(work)) toTell('accepted-unheld', `${work.id} was accepted without an open hold`);
-    if (requesterOf(work) !== undefined)
+    if (requesterOf(work) !== undefined && !known.batchOf.has(work.id))
       acceptedOnce('operation', `${data.tenant_id} ${data.fingerprint}`, data.accepted_at);
     const batch = known.batchOf.get(work.id);
     if (batch !== undefined && batch.ended !== null)
@@ -161,6 +162,7 @@ export const watchOver = (deps: WatchDeps) => {
         `${work.id} was accepted with ${String(work.accepted.pages)} pages and done with ${String(pages)}`,
       );
     spread.delivered(work, result);
+    batched.delivered(work, result);
     const actor = requesterOf(work);
     if (actor !== undefined && actor.file.tag !== tag)
       say('wrong-file', `${work.id} was asked for the file ${actor.file.tag} and done with the file ${tag}`);
@@ -304,6 +306,15 @@ export const watchOver = (deps: WatchDeps) => {
       return actor?.file.tag;
     },
   });
+  const batched = batchesWatch(deps, {
+    say,
+    isErased,
+    known: () => known,
+    fileOf: (work) => {
+      const actor = requesterOf(work);
+      return actor?.kind === 'later' ? actor.file : undefined;
+    },
+  });
   const handle = byType({
     PageRangesTaken: ({ data }) => spread.taken(data),
     CreditsHeld: ({ data }) => void known.holds.set(data.hold_id, data),
@@ -365,7 +376,10 @@ export const watchOver = (deps: WatchDeps) => {
     ExtractionRequested: ({ data }) => usage(data.extraction_id, 'Requested'),
     ExtractionCompleted: ({ data }) => usage(data.extraction_id, 'Completed'),
     ExtractionFailed: ({ data }) => usage(data.extraction_id, 'Failed'),
-    BatchAccepted: ({ data }) => batchAccepted(data),
+    BatchAccepted: ({ data }) => {
+      batchAccepted(data);
+      batched.accepted(data);
+    },
     BatchEnded: ({ data }) => {
       const batch = known.batches.get(data.batch_id);
       if (batch !== undefined) batch.ended = data;
@@ -374,6 +388,9 @@ export const watchOver = (deps: WatchDeps) => {
       if (known.scored.has(data.batch_id)) say('scored-twice', `${data.run_id} was scored twice`);
       known.scored.add(data.batch_id);
     },
+    SplitRequested: ({ data }) => usage(data.split_id, 'Requested'),
+    SplitCompleted: ({ data }) => usage(data.split_id, 'Completed'),
+    SplitFailed: ({ data }) => usage(data.split_id, 'Failed'),
     BatchCancelled: ({ data }) => void known.cancelled.add(data.batch_id),
     WebhookCreated: () => {
       known.webhooks += 1;
@@ -417,32 +434,6 @@ export const watchOver = (deps: WatchDeps) => {
       say('transfer-left', 'credits were sent, and did not arrive for hours');
   };
 
-  const batchSums = (): void => {
-    for (const { accepted: data, ended: told_ } of known.batches.values()) {
-      if (told_ === null) {
-        say('work-left', `${data.batch_id} has not ended`);
-        continue;
-      }
-      const isMeasured = data.evaluated !== undefined && !known.cancelled.has(data.batch_id);
-      if (isMeasured !== known.scored.has(data.batch_id))
-        say(
-          'scored',
-          `${data.batch_id} is a run that was ${isMeasured ? 'never scored' : 'scored all the same'}`,
-        );
-      const works = data.document_ids.flatMap(
-        (_, index) => known.works.get(operationIdOfDocument({ ...data, index })) ?? [],
-      );
-      const credits = works.reduce((sum, work) => sum + work.credits, 0);
-      const succeeded = works.filter(({ ended: how }) => how === 'succeeded').length;
-      if (credits !== told_.credits_charged || succeeded !== told_.succeeded + told_.partial)
-        say(
-          'batch-sum',
-          `${data.batch_id} says ${String(told_.succeeded + told_.partial)} done for ` +
-            `${String(told_.credits_charged)} credits; its documents say ${String(succeeded)} for ${String(credits)}`,
-        );
-    }
-  };
-
   const isKept = ({ actor, answer }: Told['answers'][number]): boolean => {
     if (actor.kind === 'sale') return known.booked.get(actor.key) === saidBySale(actor);
     if (actor.kind === 'money') return known.adjusted.has(fullKeyOf(actor));
@@ -481,7 +472,10 @@ export const watchOver = (deps: WatchDeps) => {
       for (const work of known.works.values()) void compared(work);
     },
     reads: spread.reads,
-    removed: visits.removed,
+    removed: (key: string): void => {
+      visits.removed(key);
+      batched.removed(key);
+    },
     entered: visits.entered,
     bytesOf: visits.bytesOf,
     uploaders: visits.uploaders,
@@ -511,7 +505,6 @@ export const watchOver = (deps: WatchDeps) => {
       for (const hold of known.holds.values()) leftHold(hold);
       leftLists(lists);
       leftClaims(lists);
-      batchSums();
       promises();
       calls.look();
       for (const actor of told.keptNo)
@@ -519,6 +512,7 @@ export const watchOver = (deps: WatchDeps) => {
       await accounts.look();
       messages(deps, lists, say);
       await people.look(lists);
+      await batched.look();
       await nothingErased();
       await days.look(lists);
       await visits.look();

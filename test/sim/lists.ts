@@ -317,9 +317,9 @@ const accountLists = (rows: Rows) => ({
           ({ id }) => id,
         ),
       )
-      .map(({ id: operation_id, tenant_id, pages, hold_id }): Abandoned => ({
+      .map(({ id: operation_id, operation, tenant_id, pages, hold_id }): Abandoned => ({
         operation_id,
-        operation: 'extract',
+        operation,
         tenant_id,
         pages,
         hold_id,

@@ -5,7 +5,7 @@ import { lookedUp } from '../../src/rules/lookups.ts';
 import { lookupsHere } from '../../src/rules/lookupWork.ts';
 import { rulesHere } from '../../src/rules/rulesWork.ts';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
-import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { OperationState } from '../../domain/operation.ts';
@@ -57,6 +57,7 @@ import {
 } from '../../src/commands/webhooks.ts';
 import type { ConvertDeps } from '../../src/commands/convert.ts';
 import { extractDocument, type ExtractDeps, type ExtractRequest } from '../../src/commands/extract.ts';
+import { type SortDeps, sortDocument } from '../../src/commands/sortDocument.ts';
 import type { WorkProblem } from '../../src/commands/workProblem.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { metaOf } from '../../src/writer/commandMeta.ts';
@@ -75,6 +76,7 @@ import { callsOn } from './calls/calls.ts';
 import { belongingLists, forgettingIn, owningRemovals, owningRequests } from './belongings.ts';
 import { keyRequests } from './keys.ts';
 import { LONG_PAGES, PDF, rangesOn } from './long/readRanges.ts';
+import { pagesRead, readingIn, sorterOn, splitsOn } from './batches/sortStack.ts';
 import { RUSH } from './limits.ts';
 import { monthRequests } from './market.ts';
 import { uploadParts, uploadRequests } from './uploads.ts';
@@ -95,6 +97,8 @@ export interface AskedWork extends Asked {
   readonly ownKey: boolean;
   readonly doubtful: boolean;
   readonly mode: Mode;
+  /** It is split, and its parts go on. */
+  readonly isStack: boolean;
   /** A person has to look at the result. */
   readonly reviewed: boolean;
   /** Its file was sent before, as this document. */
@@ -192,37 +196,45 @@ const WORK_MS = 10 * 60_000;
 /** Work on documents: what comes out names the file and the run, so that one result can be told from another. */
 const workOn = (env: ProcessEnv) => {
   const { fileAt, work, clock, die } = env;
-  const models = modelsOn(env);
-  const extracted = async (path: string) => {
-    const { pages, tag, ends } = fileAt(path);
+  const [models, sorting] = [modelsOn(env), sorterOn(env)];
+  const extracted = async (path: string, from?: string) => {
+    const file = fileAt(path);
+    const { tag, ends } = file;
+    const pages = pagesRead(file, from);
     await work('extract');
     if (ends === 'deadly') await die();
     if (ends === 'badly') return { kind: 'unreadable', detail: 'it is broken' } as const;
-    const value = { tag, pages, run: clock.uuid() };
+    const value = { tag, pages, run: clock.uuid(), ...(from !== undefined && { from }) };
     const plain = { validationErrors: [], citations: [], pages: [], warnings: [] };
     return { kind: 'ok', extraction: { mimeType: 'text/plain', value, ...plain } } as const;
   };
   const parser: ExtractDeps['parser'] = {
-    inspect: async ({ path, pagesMax }) => {
-      const { pages } = fileAt(path);
+    inspect: async ({ path, pagesMax, pages: chosen }) => {
+      const file = fileAt(path);
+      const pages = pagesRead(file, chosen);
       await work('inspect');
       if (pages > pagesMax) return { kind: 'too_many_pages', pages, pagesMax, detail: 'too many' };
-      return { kind: 'ok', mimeType: pages > LONG_PAGES ? PDF : 'text/plain', pages, total: pages };
+      return { kind: 'ok', mimeType: pages > LONG_PAGES ? PDF : 'text/plain', pages, total: file.pages };
     },
     parse: none,
-    read: none,
+    read: sorting.read,
     render: none,
     close: () => Promise.resolve(),
   };
   return {
     parser,
-    engine: { name: 'local/default', extract: ({ path }) => extracted(path) } satisfies ExtractDeps['engine'],
+    sorter: sorting.sorter,
+    tools: sorting.tools,
+    engine: {
+      name: 'local/default',
+      extract: ({ path, pages }) => extracted(path, pages),
+    } satisfies ExtractDeps['engine'],
     ranged: rangesOn(env),
     modelWork: {
       // Nothing is ever doubtful, and every third key is never used.
       extract: async (request, asked, keeping) => {
         if (request.settings.models_for === 'doubtful' || Math.random() < 0.33)
-          return extracted(request.path);
+          return extracted(request.path, request.pages);
         const calls: string[] = [];
         const onCall = (call: ModelCall): void => {
           if (call.id !== undefined) calls.push(call.id);
@@ -254,7 +266,7 @@ const depsOf = (env: ProcessEnv) => {
   const accounts = accountWriter({ store, ...(snapshots && { snapshots, snapshotEveryEvents: 3 }) });
   const reference = referenceData({ store });
   const recording = recordingOn({ store, objects, clock });
-  const deps: ExtractDeps & ConvertDeps = {
+  const deps: ExtractDeps & ConvertDeps & SortDeps = {
     accounts,
     store,
     objects,
@@ -412,9 +424,12 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
       /** Work to be done later. */
       later: async (wanted: AskedWork, caller?: ExtractRequest['caller']): Promise<Answer> => {
         const asked_ = { ...workOf(env, wanted), ...(caller && { caller }) };
+        const splits = splitsOn(deps, begin, wanted);
         const answer = await onDocument(deps, wanted, (file) => {
           const request = { ...asked_, ...file };
-          return accept(request, 'extract', (work) => begin({ ...request, ...work }));
+          return wanted.isStack
+            ? accept(request, 'split', (work) => splits({ ...request, ...work }))
+            : accept(request, 'extract', (work) => begin({ ...request, ...work }));
         });
         if (answer.kind === 'problem') return problem(answer);
         // No caller waits under a key of this kind.
@@ -535,12 +550,23 @@ const reviewRequests = (env: ProcessEnv, deps: Deps) => {
     leaseReview: move((known, meta) => commands.lease(known, meta)),
     releaseReview: move((known, meta) => commands.release(known, meta)),
     reopenReview: move((known, meta) => commands.reopen(known, meta)),
-    decideReview: move((known, meta, { says }: AskedReview & { readonly says: string }) =>
-      commands.decide(
+    decideReview: move(
+      (
         known,
-        { result: { says }, absent: [], note: null, generation: undefined, signal },
         meta,
-      ),
+        { says, parts }: AskedReview & { readonly says: string; readonly parts?: Json | undefined },
+      ) =>
+        commands.decide(
+          known,
+          {
+            result: { says, ...(parts !== undefined && { documents: parts }) },
+            absent: [],
+            note: null,
+            generation: undefined,
+            signal,
+          },
+          meta,
+        ),
     ),
     rejectReview: move((known, meta) =>
       commands.reject(known, { reason: 'other', note: null, generation: undefined }, meta),
@@ -949,7 +975,7 @@ const operationLoops = (
       artifacts: { find: () => Promise.resolve(undefined), load: none, isErased: none },
       extract: extractDocument(deps),
       convert: none,
-      sort: none,
+      sort: sortDocument(deps),
     }),
     bring: bringing(env),
     worker: env.name,
@@ -1214,4 +1240,7 @@ export const simProcess = (env: ProcessEnv) => {
 export const resultOf = async (
   objects: ObjectStore,
   state: Pick<OperationState, 'accepted' | 'success'>,
-): Promise<unknown> => (await storedResultOf(objects, state))?.body['result'];
+): Promise<unknown> => {
+  const stored = await storedResultOf(objects, state);
+  return stored && readingIn(stored.body);
+};

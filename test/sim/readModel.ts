@@ -221,19 +221,21 @@ const released = (rows: Rows, { stream, data }: ProjectedEventOf<'HoldReleased'>
   rows.holds.delete(`${tenantIn(stream)} ${data.hold_id}`);
 };
 
-type Asked = ProjectedEventOf<'ExtractionRequested'>;
-
 /** Work that was asked for and has not ended. */
 export interface UsageRow {
   readonly id: string;
+  readonly operation: 'extract' | 'split';
   readonly tenant_id: string;
   readonly pages: number;
   readonly hold_id: string | null;
   readonly requested_at: string;
 }
 
-const usageRow = ({ data }: Asked): UsageRow => ({
-  id: data.extraction_id,
+const usageRow = (
+  named: Pick<UsageRow, 'id' | 'operation'>,
+  { data }: ProjectedEventOf<'ExtractionRequested' | 'SplitRequested'>,
+): UsageRow => ({
+  ...named,
   tenant_id: data.tenant_id,
   pages: data.pages,
   hold_id: data.hold_id,
@@ -311,10 +313,21 @@ const appliedTo = (rows: Rows) => {
     HoldReleased: (event) => released(rows, event),
     CreditsBurned: (event) => burned(rows, event),
     ExtractionRequested: (event) => {
-      const { extraction_id, document_id } = event.data;
-      if (rows.begun.has(extraction_id)) return;
-      rows.running.set(extraction_id, usageRow(event));
-      rows.begun.set(extraction_id, document_id);
+      const { extraction_id: id, document_id } = event.data;
+      if (rows.begun.has(id)) return;
+      rows.running.set(id, usageRow({ id, operation: 'extract' }, event));
+      rows.begun.set(id, document_id);
+    },
+    SplitRequested: (event) => {
+      const { split_id: id, document_id } = event.data;
+      if (rows.begun.has(id)) return;
+      rows.running.set(id, usageRow({ id, operation: 'split' }, event));
+      rows.begun.set(id, document_id);
+    },
+    SplitFailed: ({ data }) => void rows.running.delete(data.split_id),
+    SplitCompleted: ({ data }) => {
+      rows.running.delete(data.split_id);
+      rows.unrecorded.delete(data.split_id);
     },
     ExtractionFailed: ({ data }) => void rows.running.delete(data.extraction_id),
     ExtractionCompleted: ({ data }) => {

@@ -342,8 +342,14 @@ const rolesIn = ({ actors }: World): readonly (keyof SimProcess['loops'])[] => {
   const some = Object.entries(own).flatMap(([kind, role]) =>
     kinds.has(kind as keyof typeof own) ? [role] : [],
   );
+  const isStack = actors.some((actor) => 'file' in actor && actor.file.parts !== undefined);
   const isLong = actors.some((actor) => 'file' in actor && actor.file.pages > LONG_PAGES);
-  return ['operations', 'sweepers', ...(isLong ? (['ranges'] as const) : []), ...some];
+  return [
+    'operations',
+    'sweepers',
+    ...(isLong ? (['ranges'] as const) : []),
+    ...new Set([...some, ...(isStack ? (['batches'] as const) : [])]),
+  ];
 };
 
 const start = (on: Stage, spec: ProcessSpec, lives: number): void => {

@@ -1,6 +1,6 @@
 import { CALLS } from './calls/callWorlds.ts';
 import { PLAIN_TERMS } from './terms.ts';
-import { type Actor, MONTH_ENDS_MS, page, reviewer, two, work, type World } from './worlds.ts';
+import { type Actor, MONTH_ENDS_MS, page, reviewer, stack, two, work, type World } from './worlds.ts';
 
 const HOUR = 3_600_000;
 
@@ -78,6 +78,10 @@ const keyed = (times: readonly number[]): readonly Actor[] => [
   ...times.map((at, n) => work(`a${String(n)}`, { at, via: n, apiKey: 'k', tries: 1 })),
 ];
 
+/** A stack of three documents, of which two go on. */
+const stacked = (over: Parameters<typeof work>[1] = {}): Actor =>
+  work('a', { file: stack('a', [1, 2, 1]), ...over });
+
 const SALE = { kind: 'sale', tries: 4, credits: 200 } as const;
 
 /** Small worlds, each around one question. */
@@ -115,6 +119,24 @@ export const SMALL: readonly World[] = [
       actors: [{ kind: 'money', key: 'm', at: 3_000, via: 1, tries: 3, credits: -1_500 }],
     },
   ),
+  single('stack', [stacked()]),
+  single('stack, credits for some of its parts', [stacked()], { balance: 50 }),
+  single('stack, clocks that differ', [stacked()], {
+    processes: [
+      { name: 'p', offsetMs: 5 * 60_000 },
+      { name: 'q', offsetMs: -5 * 60_000 },
+    ],
+  }),
+  single('stack erased', [stacked({ eraseAfterMs: 4_000, tries: 8 })]),
+  single('stack, and two people who look', [
+    stacked({ reviewed: true }),
+    reviewer('a', { leases: true, joins: true }),
+    reviewer('b', { at: 31_000, via: 1 }),
+  ]),
+  single('stack, and a person who rejects its parts', [
+    stacked({ reviewed: true }),
+    reviewer('a', { rejects: true }),
+  ]),
   single('operation cancelled', [work('a', { cancelAfterMs: 5 })]),
   single('document erased', [work('a', { eraseAfterMs: 20_000, tries: 1 })]),
   single('document erased while it is worked on', [work('a', { eraseAfterMs: 1_500, tries: 8 })]),

@@ -132,6 +132,8 @@ export type Actor =
       readonly leaves?: boolean;
       /** Rejects the result, and says nothing. */
       readonly rejects?: boolean;
+      /** Of a stack: says that its first two documents are one. */
+      readonly joins?: boolean;
       /** So long after it was decided, ms, it is opened again. */
       readonly reopenAfterMs?: number;
     }
@@ -239,6 +241,15 @@ export const work = (key: string, over: Partial<Extract<Actor, { kind: 'later' |
   ...over,
 });
 
+/** A stack of as many documents, each with so many pages. */
+export const stack = (tag: string, parts: readonly number[]): FileFacts => ({
+  ...page(
+    tag,
+    parts.reduce((sum, one) => sum + one, 0),
+  ),
+  parts,
+});
+
 /** A person who decides on the result of the first request. */
 export const reviewer = (by: string, over: Partial<Extract<Actor, { kind: 'review' }>> = {}): Actor => ({
   kind: 'review',
@@ -306,6 +317,9 @@ const workOf = (seed: number, at: number, how: How): Actor => {
   const reviewed = fraction(seed, 'reviewed', at) < 0.4;
   const [mode, { eraseAfterMs, ...cancel }] = [readingOf(seed, at), afterwardsOf(seed, at)];
   const erase = eraseAfterMs === undefined ? {} : { eraseAfterMs };
+  const stacked = fraction(seed, 'stacked', at) < 0.25 && stack(file.tag, [1, 2, 1].slice(0, file.pages));
+  if (r < 0.35 && stacked !== false)
+    return { ...how, ...cancel, ...erase, kind: 'later', file: { ...file, ...stacked }, reviewed };
   if (r < 0.35) return { ...how, ...cancel, ...erase, kind: 'later', file, ownKey, reviewed, ...mode };
   if (r < 0.5) return { ...how, ...leavingOf(seed, at), kind: 'now', file, ownKey, ...mode };
   const measured = fraction(seed, 'measured', at) < 0.4;
@@ -409,6 +423,7 @@ const reviewersOf = (seed: number, actor: Actor, at: number): readonly Actor[] =
       leases: fraction(seed, 'leases', at * 4 + person) < 0.6,
       leaves: fraction(seed, 'leaves', at * 4 + person) < 0.2,
       rejects: fraction(seed, 'rejects', at * 4 + person) < 0.2,
+      joins: fraction(seed, 'joins', at * 4 + person) < 0.5,
       ...(reopens && { reopenAfterMs: chance(seed, 'reopen', at * 4 + person) % 60_000 }),
     });
   });

@@ -55,6 +55,10 @@ export const useRead = <Name extends Named>(
     ...options,
   });
 
+/** A file is told from another by its name, size and time. */
+const named = (_: string, value: unknown): unknown =>
+  value instanceof File ? [value.name, value.size, value.lastModified] : value;
+
 /**
  * Changes something by a call of the service: `const sale = useChange('addCredits')`, then `sale.mutate({ body })`.
  * What is sent keeps one idempotency key until it succeeded or its input changed: a double click or a lost answer
@@ -66,7 +70,7 @@ export const useChange = <Name extends Named>(name: Name) => {
   return useMutation({
     mutationKey: [name],
     mutationFn: (input: InputOf<Name>): Promise<AnswerOf<Name>> => {
-      const said = JSON.stringify(input);
+      const said = JSON.stringify(input, named);
       if (running.current?.of === said) return running.current.answer;
       if (key.current?.of !== said) key.current = { of: said, value: crypto.randomUUID() };
       const answer = callOf(name)(input, { idempotencyKey: key.current.value }) as Promise<AnswerOf<Name>>;

@@ -15,6 +15,7 @@ import {
   PanelLeft,
   ReceiptText,
   Send,
+  Table,
   Users,
   Workflow,
   type Icon,
@@ -111,6 +112,13 @@ export const PAGES: readonly Page[] = [
     icon: FileCog,
     isOperators: false,
     load: () => import('../pages/configs.tsx'),
+  },
+  {
+    path: '/tables',
+    name: nav.tables,
+    icon: Table,
+    isOperators: false,
+    load: () => import('../pages/tables.tsx'),
   },
   {
     path: '/pipelines',

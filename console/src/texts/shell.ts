@@ -24,6 +24,7 @@ export const shell = {
     keys: 'Keys',
     webhooks: 'Webhooks',
     configs: 'Configs',
+    tables: 'Tables',
     pipelines: 'Pipelines',
     evaluations: 'Evaluations',
     tenants: 'Tenants',

@@ -77,6 +77,7 @@ export const Send = icon('Send');
 export const ShieldAlert = icon('ShieldAlert');
 export const ShieldCheck = icon('ShieldCheck');
 export const Sun = icon('Sun');
+export const Table = icon('Table');
 export const TriangleAlert = icon('TriangleAlert');
 export const Users = icon('Users');
 export const Workflow = icon('Workflow');

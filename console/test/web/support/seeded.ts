@@ -15,6 +15,8 @@ export interface Seeded {
   readonly saleId: string;
   /** Of the tenant; its deliveries wait for a receiver that is nowhere. */
   readonly webhookId: string;
+  /** Of the tenant: a list of vendors, in its second version. */
+  readonly tableId: string;
   /** Of results that a person has to look at: single values in doubt, and rows of a list too. */
   readonly reviews: { readonly values: string; readonly rows: string };
 }
@@ -126,6 +128,19 @@ const setBudgets = async ({ admin, url }: Pick<World, 'admin' | 'url'>, tenant_i
   await night.api.chargeExamples({ body: { tenant_id, idempotency_key: 'two' } }).catch(() => undefined);
 };
 
+const VENDORS = 'number,name,city,country,iban\n';
+const vendor = (at: number): string =>
+  `${String(70_000 + at)},Larkspur Supplies No ${String(at)},Exampletown,DE,DE${String(10 + at)}500105175407324931\n`;
+
+/** Two versions of a table. */
+const publishVendors = async ({ admin }: Pick<World, 'admin'>, tenant_id: string): Promise<string> => {
+  const rows = Array.from({ length: 320 }, (_, at) => vendor(at));
+  const fileOf = (count: number) => new File([VENDORS, ...rows.slice(0, count)], 'vendors.csv');
+  const { table_id } = await admin.api.publishTable({ body: { tenant_id, file: fileOf(3) } });
+  await admin.api.publishTable({ body: { tenant_id, table_id, file: fileOf(320) } });
+  return table_id;
+};
+
 /** A customer who bought credits, read documents and saved a config; and one who only bought. */
 export const seed = async (world: World): Promise<Seeded> => {
   const { admin, tenant } = world;
@@ -161,6 +176,7 @@ export const seed = async (world: World): Promise<Seeded> => {
       review: { below: 0.9 },
     }),
   };
+  const tableId = await publishVendors(world, tenant_id);
   await measure(world, quire, tenant_id);
   await setBudgets(world, tenant_id);
   const figures = { threshold_credits: 100_000, credits: 50_000, monthly_credits_max: 200_000 };
@@ -170,7 +186,7 @@ export const seed = async (world: World): Promise<Seeded> => {
   const { webhook_id: webhookId } = await quire.api.createWebhook({ body: webhook });
   await quire.api.testWebhook({ path: { webhook_id: webhookId } });
   await admin.api.sealEventLog({ body: {} });
-  return { tenantId: tenant_id, key, saleId, webhookId, reviews };
+  return { tenantId: tenant_id, key, saleId, webhookId, tableId, reviews };
 };
 
 const thisMonth = (): string => new Date().toISOString().slice(0, 7);
@@ -214,6 +230,8 @@ export const PAGES: readonly PageSeen[] = [
     work: '/work',
     'work-batches': '/work?tab=batches',
     configs: '/configs',
+    tables: '/tables',
+    table: ({ tableId }) => `/tables/${tableId}`,
     pipelines: '/pipelines',
     evaluations: '/evaluations',
   }),
