@@ -32,14 +32,6 @@ export const evaluations = {
     leftOut: 'Left out',
     took: 'Duration',
   },
-  statuses: {
-    queued: 'Queued',
-    running: 'Running',
-    cancelling: 'Being cancelled',
-    scoring: 'Being compared',
-    succeeded: 'Done',
-    cancelled: 'Cancelled',
-  },
   score: (score: number | null) => (score === null ? '–' : percent(score)),
   change: (change: number | null) =>
     change === null ? '–' : `${change > 0 ? '+' : ''}${(change * 100).toFixed(1)}`.replace('-', '−'),

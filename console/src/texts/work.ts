@@ -1,4 +1,4 @@
-import { isolated, operationNames } from './shell.ts';
+import { isolated } from './shell.ts';
 
 /** Words of the page "Operations". */
 export const work = {
@@ -7,19 +7,9 @@ export const work = {
   tabs: { name: 'Kinds of work', operations: 'Operations', batches: 'Batches' },
   status: 'Status',
   all: 'All',
-  kinds: operationNames,
   operations: {
-    statuses: {
-      queued: 'Waiting',
-      running: 'Running',
-      succeeded: 'Succeeded',
-      partial: 'Partial',
-      needs_review: 'Needs review',
-      failed: 'Failed',
-      cancelled: 'Cancelled',
-    },
     columns: {
-      accepted: 'Accepted',
+      accepted: 'Requested',
       kind: 'Kind',
       status: 'Status',
       pages: 'Pages',
@@ -36,15 +26,8 @@ export const work = {
     titleSay: 'Its hold is released and nothing is charged. This cannot be undone.',
   },
   batches: {
-    statuses: {
-      queued: 'Waiting',
-      running: 'Running',
-      cancelling: 'Cancelling',
-      ended: 'Ended',
-      cancelled: 'Cancelled',
-    },
     columns: {
-      accepted: 'Accepted',
+      accepted: 'Requested',
       status: 'Status',
       progress: 'Progress',
       pages: 'Pages',

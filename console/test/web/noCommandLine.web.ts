@@ -98,7 +98,7 @@ describe('an operator without a command line', () => {
     const page = await world.open('/work');
     await page.getByRole('combobox', { name: 'Tenant' }).first().fill('queued');
     await page.getByRole('combobox', { name: 'Tenant' }).first().press('Enter');
-    await page.getByRole('gridcell', { name: 'Waiting' }).waitFor();
+    await page.getByRole('gridcell', { name: 'Queued' }).waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel the operation' }).click();
     await page.getByRole('gridcell', { name: 'Cancelled' }).waitFor();

@@ -8,7 +8,7 @@ import { Badge, Card, Stat, type Tone } from '../../ui/card.tsx';
 import { priceOf, shortText } from '../../ui/decimal.ts';
 import { fieldName } from '../../ui/gate.tsx';
 import { Go, useAddressValue } from '../../ui/go.tsx';
-import { ProblemNote, Skeleton } from '../../ui/states.tsx';
+import { ProblemNote, Skeleton, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits } from '../../ui/values.tsx';
 import { WrongDocument } from './wrong.tsx';
@@ -294,7 +294,7 @@ export function OpenedRun({ run_id }: Pick<Run, 'run_id'>) {
   if (data === undefined) return <Skeleton lines={6} />;
   return (
     <Card title={run_id} actions={isOpen(data) && <Cancel run_id={run_id} />}>
-      {data.status === 'succeeded' ? <Scored of={data} /> : <p>{texts.statuses[data.status]}</p>}
+      {data.status === 'succeeded' ? <Scored of={data} /> : <Status status={data.status} />}
     </Card>
   );
 }

@@ -2,10 +2,11 @@ import type { Api } from '@quire/client';
 import { usePages } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { evaluations as texts } from '../../texts/evaluations.ts';
-import { Badge, Card, type Tone } from '../../ui/card.tsx';
+import { statusName } from '../../texts/shell.ts';
+import { Card } from '../../ui/card.tsx';
 import { Curve } from '../../ui/charts.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
-import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { classes } from '../../ui/style.ts';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
@@ -15,15 +16,6 @@ type RunItem = Awaited<ReturnType<Api['listEvaluationRuns']>>['items'][number];
 type Artifact = Awaited<ReturnType<Api['listArtifacts']>>['items'][number];
 
 const { columns: names } = texts;
-
-const TONES: Readonly<Record<RunItem['status'], Tone>> = {
-  queued: 'neutral',
-  running: 'accent',
-  cancelling: 'warn',
-  scoring: 'accent',
-  succeeded: 'good',
-  cancelled: 'neutral',
-};
 
 const measuredBy = ({ config_id, artifact_id, schema_sha256 }: RunItem): string =>
   config_id ?? artifact_id ?? schema_sha256.slice(0, 12);
@@ -42,8 +34,8 @@ const RUN_COLUMNS: readonly Column<RunItem>[] = [
   {
     id: 'status',
     name: names.status,
-    value: ({ status }) => texts.statuses[status],
-    show: ({ status }) => <Badge tone={TONES[status]}>{texts.statuses[status]}</Badge>,
+    value: ({ status }) => statusName(status),
+    show: ({ status }) => <Status status={status} />,
   },
   {
     id: 'f1',

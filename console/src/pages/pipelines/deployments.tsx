@@ -4,15 +4,15 @@ import { z } from 'zod';
 import { useState } from 'react';
 import { useChange, usePages } from '../../api/connection.ts';
 import { pipelines } from '../../texts/pipelines.ts';
-import { shell } from '../../texts/shell.ts';
+import { shell, statusName } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { GateFields, type Gated, gateOf, isGateRight, NO_GATE, PublishProblem } from '../../ui/gate.tsx';
-import { ProblemNote, Empty } from '../../ui/states.tsx';
-import { Scores, TONES, type Artifact, type Deployment } from './pipeline.tsx';
+import { ProblemNote, Empty, Status } from '../../ui/states.tsx';
+import { Scores, type Artifact, type Deployment } from './pipeline.tsx';
 import { useTenantId } from '../../api/session.ts';
-import { Card, Badge } from '../../ui/card.tsx';
+import { Card } from '../../ui/card.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
 
@@ -224,8 +224,8 @@ const columnsOf = (
   {
     id: 'status',
     name: names.status,
-    value: ({ status }) => pipelines.statuses[status],
-    show: ({ status }) => <Badge tone={TONES[status] ?? 'neutral'}>{pipelines.statuses[status]}</Badge>,
+    value: ({ status }) => statusName(status),
+    show: ({ status }) => <Status status={status} />,
     share: 0.8,
   },
   {

@@ -9,14 +9,14 @@ import { JsonEditor } from '../../ui/editor.tsx';
 import { useRead, useChange, api, usePages } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { Badge, Card } from '../../ui/card.tsx';
-import { ProblemNote, ProgressBar, Skeleton, Empty } from '../../ui/states.tsx';
+import { ProblemNote, ProgressBar, Skeleton, Status, Empty } from '../../ui/states.tsx';
 import { keptExamples } from '../../api/uploads.ts';
-import { shell } from '../../texts/shell.ts';
+import { shell, statusName } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { isGoing, TONES, Scores, type Job } from './pipeline.tsx';
+import { isGoing, Scores, type Job } from './pipeline.tsx';
 import { ExamplesInput, examplesOf, linesOf, parsedObject } from '../../ui/examples.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
@@ -157,9 +157,9 @@ function StartDialog({ onStarted, onClose }: StartDialogProps) {
 const texts = pipelines.jobs;
 const EACH_OF_ONE_MS = 1_500;
 
-type Status = Awaited<ReturnType<Api['getTrainingJob']>>;
+type OneJob = Awaited<ReturnType<Api['getTrainingJob']>>;
 
-function Going({ job }: { job: Status }) {
+function Going({ job }: { job: OneJob }) {
   const cache = useQueryClient();
   const cancel = useChange('cancelTrainingJob');
   const { metric_calls, max_metric_calls } = job.progress;
@@ -184,7 +184,7 @@ function Going({ job }: { job: Status }) {
   );
 }
 
-function Shown({ job }: { job: Status }) {
+function Shown({ job }: { job: OneJob }) {
   if (isGoing(job.status)) return <Going job={job} />;
   if (job.error !== null)
     return (
@@ -217,7 +217,7 @@ function JobPanel({ job_id, onClose }: { job_id: string; onClose: () => void }) 
       actions={
         <span className="flex items-center gap-2">
           {status !== undefined && (
-            <Badge tone={TONES[status] ?? 'neutral'}>{pipelines.statuses[status]}</Badge>
+            <Status status={status} />
           )}
           <Button size="small" look="quiet" onClick={onClose}>
             {texts.close}
@@ -233,9 +233,6 @@ function JobPanel({ job_id, onClose }: { job_id: string; onClose: () => void }) 
 }
 
 const { columns: names } = pipelines;
-
-const statusText = (status: string): string =>
-  (pipelines.statuses as Readonly<Record<string, string>>)[status] ?? status;
 
 /** What is held while it goes on, then what was charged: nothing where it ended without a result. */
 const creditsOf = ({ status, credits_charged, credits_held }: Job): number =>
@@ -257,8 +254,8 @@ const COLUMNS: readonly Column<Job>[] = [
   {
     id: 'status',
     name: names.status,
-    value: ({ status }) => statusText(status),
-    show: ({ status }) => <Badge tone={TONES[status] ?? 'neutral'}>{statusText(status)}</Badge>,
+    value: ({ status }) => statusName(status),
+    show: ({ status }) => <Status status={status} />,
   },
   {
     id: 'credits',
