@@ -59,7 +59,8 @@ describe('the words of the console', () => {
 
   it('name each status once, for all pages', () => {
     const own = readdirSync(TEXTS).filter(
-      (name) => name !== 'shell.ts' && /\b(?:queued|running|succeeded): '/.test(readFileSync(TEXTS + name, 'utf8')),
+      (name) =>
+        name !== 'shell.ts' && /\b(?:queued|running|succeeded): '/.test(readFileSync(TEXTS + name, 'utf8')),
     );
     expect(own).to.deep.equal([]);
     expect(statusName('succeeded')).to.equal('Succeeded');

@@ -23,7 +23,6 @@ interface Found {
   readonly to: string;
 }
 
-
 interface ResultsProps {
   readonly heading: string;
   readonly found: readonly Found[];

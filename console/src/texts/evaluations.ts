@@ -98,7 +98,7 @@ export const evaluations = {
     noPrice: 'No price in USD is published.',
     took: (documents: number) => `for ${counted(documents, 'document')}`,
     leftOut: (count: number) => `${counted(count, 'document')} left out`,
-    before: (run: string) => `Changes are against the run before it, ${run}, in points of F1.`,
+    before: 'Changes are against the run before it, in points of F1.',
     first: 'This is the first run of the set: there is nothing to compare with.',
     moved: (better: number, worse: number) =>
       better + worse === 0

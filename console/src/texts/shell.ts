@@ -8,6 +8,7 @@ export const kinds = {
   classify: 'Classification',
   split: 'Split',
   training: 'Training',
+  examples_export: 'Export of examples',
 } as const;
 
 /** What a status is called, on every page: of work, reviews, audits, deliveries, deployments. */
@@ -146,6 +147,7 @@ export const shell = {
   loading: 'Loading',
   copy: 'Copy',
   copyId: 'Copy the ID',
+  aSchema: 'Schema',
   theService: 'the service',
   bootstrapKey: 'ADMIN_API_KEY',
   copied: 'Copied',

@@ -10,6 +10,7 @@ export const work = {
   operations: {
     columns: {
       accepted: 'Requested',
+      document: 'Document',
       kind: 'Kind',
       status: 'Status',
       pages: 'Pages',
@@ -18,7 +19,6 @@ export const work = {
       problem: 'Problem',
       task: 'Task',
       id: 'ID',
-      act: 'Actions',
     },
     none: { title: 'No operations', say: 'Send a document with “Prefer: respond-async”, or a batch.' },
     cancelled: 'The operation was cancelled. Nothing is charged for it.',
@@ -35,7 +35,6 @@ export const work = {
       duration: 'Duration',
       task: 'Task',
       id: 'ID',
-      act: 'Actions',
     },
     none: { title: 'No batches', say: 'A batch reads up to 1,000 uploaded documents by one schema.' },
     progress: (begun: number, documents: number) => `${String(begun)} of ${String(documents)} started`,

@@ -139,7 +139,10 @@ describe('the editor of schemas', () => {
     it(`stands beside what was read, field by field, and scrolls with it ${JSON.stringify(look)}`, async () => {
       const page = await opened(look);
       const boxes = async (name: string, value: string) => {
-        const [field, read] = [page.getByLabel(`Name: ${name}`, { exact: true }), page.locator(`[data-value="${value}"]`)];
+        const [field, read] = [
+          page.getByLabel(`Name: ${name}`, { exact: true }),
+          page.locator(`[data-value="${value}"]`),
+        ];
         const [one, other] = [await field.boundingBox(), await read.first().boundingBox()];
         if (one === null || other === null) throw new Error(`${name} is not shown`);
         return { one, other };

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { useChange, usePages, useRead } from '../../api/connection.ts';
 import { Empty, ProblemNote, ProgressBar, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
-import { Operator } from '../../ui/keyNames.tsx';
+import { Operator } from '../../ui/names.tsx';
 import { Time } from '../../ui/values.tsx';
 
 const texts = audit.audits;
@@ -114,7 +114,12 @@ const COLUMNS: readonly Column<AuditItem>[] = [
     show: (a) => <Operator id={a.started_by} />,
     share: 1.4,
   },
-  { id: 'status', name: names.status, value: (a) => statusName(a.status), show: (a) => <Status status={a.status} /> },
+  {
+    id: 'status',
+    name: names.status,
+    value: (a) => statusName(a.status),
+    show: (a) => <Status status={a.status} />,
+  },
   { id: 'events', name: names.events, value: (a) => a.events, isNumber: true },
   { id: 'findings', name: names.findings, value: (a) => a.findings, isNumber: true },
 ];

@@ -8,6 +8,7 @@ import { Badge, Card, Stat, type Tone } from '../../ui/card.tsx';
 import { priceOf, shortText } from '../../ui/decimal.ts';
 import { fieldName } from '../../ui/gate.tsx';
 import { Go, useAddressValue } from '../../ui/go.tsx';
+import { Measured } from '../../ui/names.tsx';
 import { ProblemNote, Skeleton, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits } from '../../ui/values.tsx';
@@ -178,7 +179,7 @@ function Compared({ of: { previous, per_field } }: { of: Run }) {
   const moved = (sign: 1 | -1): number => per_field.filter(({ change }) => (change ?? 0) * sign > 0).length;
   return (
     <p className="text-[13px] break-words text-soft">
-      {said.moved(moved(1), moved(-1))} {said.before(previous.run_id)}
+      {said.moved(moved(1), moved(-1))} <Go to={`/evaluations?run=${previous.run_id}`}>{said.before}</Go>
     </p>
   );
 }
@@ -293,7 +294,7 @@ export function OpenedRun({ run_id }: Pick<Run, 'run_id'>) {
   if (error !== null) return <ProblemNote error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton lines={6} />;
   return (
-    <Card title={run_id} actions={isOpen(data) && <Cancel run_id={run_id} />}>
+    <Card title={<Measured {...data} />} actions={isOpen(data) && <Cancel run_id={run_id} />}>
       {data.status === 'succeeded' ? <Scored of={data} /> : <Status status={data.status} />}
     </Card>
   );

@@ -6,6 +6,7 @@ import { statusName } from '../../texts/shell.ts';
 import { Card } from '../../ui/card.tsx';
 import { Curve } from '../../ui/charts.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
+import { Measured } from '../../ui/names.tsx';
 import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { classes } from '../../ui/style.ts';
 import { DataTable, type Column } from '../../ui/table.tsx';
@@ -23,7 +24,7 @@ const measuredBy = ({ config_id, artifact_id, schema_sha256 }: RunItem): string 
 const SORTS = { status: 'status', documents: 'documents', accepted: 'accepted_at' } as const;
 
 const RUN_COLUMNS: readonly Column<RunItem>[] = [
-  { id: 'measured', name: names.measured, value: measuredBy, share: 2 },
+  { id: 'measured', name: names.measured, value: measuredBy, show: (run) => <Measured {...run} />, share: 2 },
   {
     id: 'examples',
     name: names.examples,

@@ -8,6 +8,7 @@ import { kindName } from '../../texts/shell.ts';
 import { Card, PageHeader, Stat } from '../../ui/card.tsx';
 import { ForTenant } from '../../ui/forTenant.tsx';
 import { Go } from '../../ui/go.tsx';
+import { DocumentName } from '../../ui/names.tsx';
 import { Empty, ProblemNote, Skeleton, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits, Time } from '../../ui/values.tsx';
@@ -158,7 +159,7 @@ function Waits() {
 type Failure = Outcomes['failures'][number];
 const { columns: names } = texts.failures;
 
-const FAILURES: readonly Column<Failure>[] = [
+const failureColumns = (tenantId: string): readonly Column<Failure>[] => [
   {
     id: 'at',
     name: names.at,
@@ -180,16 +181,23 @@ const FAILURES: readonly Column<Failure>[] = [
     share: 1.6,
   },
   { id: 'pages', name: names.pages, value: ({ pages }) => pages, isNumber: true, share: 0.6 },
-  { id: 'document', name: names.document, value: ({ document_id }) => document_id, share: 1.6 },
+  {
+    id: 'document',
+    name: names.document,
+    value: ({ document_id }) => document_id,
+    show: ({ document_id }) => <DocumentName id={document_id} tenantId={tenantId} />,
+    share: 1.6,
+  },
 ];
 
 function Failures({ items }: { items: readonly Failure[] }) {
+  const columns = failureColumns(useTenantId());
   return (
     <div id="failures" className="scroll-mt-16">
       <Card title={texts.failures.title}>
         <DataTable
           label={texts.failures.title}
-          columns={FAILURES}
+          columns={columns}
           items={items}
           idOf={({ id }) => id}
           height={300}

@@ -14,6 +14,7 @@ import { keptExamples } from '../../api/uploads.ts';
 import { shell, statusName } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
+import { Named } from '../../ui/names.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { isGoing, Scores, type Job } from './pipeline.tsx';
@@ -195,8 +196,14 @@ function Shown({ job }: { job: OneJob }) {
   return <Scores all={{ baseline: job.baseline_score, best: job.best_score }} fields={job.per_field} />;
 }
 
+interface JobPanelProps {
+  readonly job_id: string;
+  readonly name: string | null | undefined;
+  readonly onClose: () => void;
+}
+
 /** A training job as it goes on, then its scores. */
-function JobPanel({ job_id, onClose }: { job_id: string; onClose: () => void }) {
+function JobPanel({ job_id, name, onClose }: JobPanelProps) {
   const { data, error, refetch } = useQuery({
     queryKey: ['getTrainingJob', job_id],
     queryFn: ({ signal }) => api.getTrainingJob({ path: { job_id } }, { signal }),
@@ -213,12 +220,10 @@ function JobPanel({ job_id, onClose }: { job_id: string; onClose: () => void }) 
   }, [cache, isOver]);
   return (
     <Card
-      title={job_id}
+      title={<Named id={job_id}>{name}</Named>}
       actions={
         <span className="flex items-center gap-2">
-          {status !== undefined && (
-            <Status status={status} />
-          )}
+          {status !== undefined && <Status status={status} />}
           <Button size="small" look="quiet" onClick={onClose}>
             {texts.close}
           </Button>
@@ -295,6 +300,7 @@ export function Jobs() {
     { query: { tenant_id } },
     { refetchInterval: EACH_MS, sorts: SORTS },
   );
+  const named = list.items?.find(({ job_id }) => job_id === job)?.name;
   const open = (
     <Button look="primary" onClick={() => start(true)}>
       <Plus aria-hidden className="size-4" />
@@ -304,7 +310,7 @@ export function Jobs() {
   return (
     <div className="flex flex-col gap-4">
       <ProblemNote error={list.error} onRetry={list.again} />
-      {job !== undefined && <JobPanel job_id={job} onClose={() => choose(undefined)} />}
+      {job !== undefined && <JobPanel job_id={job} name={named} onClose={() => choose(undefined)} />}
       {list.error === null && (
         <DataTable
           label={texts.list}

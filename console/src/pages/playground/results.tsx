@@ -100,9 +100,7 @@ export function FieldsAndValues({ schema, onChange, read }: FieldsProps & { read
   const others = parts.get('');
   return (
     <ValueGroup chosen={choosing?.chosen}>
-      {schema !== undefined && (
-        <FieldRows schema={schema} onChange={onChange} beside={read && beside} />
-      )}
+      {schema !== undefined && <FieldRows schema={schema} onChange={onChange} beside={read && beside} />}
       {choosing !== undefined && others !== undefined && (
         <section aria-label={texts.others} className="mt-3">
           <p className="text-[13px] text-soft">{texts.others}</p>

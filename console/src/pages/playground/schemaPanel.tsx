@@ -193,11 +193,11 @@ function SaveAsConfig({ schema }: { schema: unknown }) {
       >
         {texts.save}
       </Button>
-      {save.data !== undefined && 
+      {save.data !== undefined && (
         <p role="status">
           <Go to={`/configs/${save.data.config_id}`}>{texts.saved}</Go>
         </p>
-      }
+      )}
       <ProblemNote error={save.error} />
     </div>
   );

@@ -44,8 +44,7 @@ interface CellProps extends Shared {
   readonly isNumber: boolean;
 }
 
-const certainty = ({ citation }: ValueRow): string | undefined =>
-  citation && saidOf(citation).join(', ');
+const certainty = ({ citation }: ValueRow): string | undefined => citation && saidOf(citation).join(', ');
 
 function Cell({ cell, isStop, isNumber, chosen, onChoose, corrections }: CellProps) {
   const { path, name, value, citation, errors } = cell;

@@ -263,7 +263,7 @@ export function Values({ parts, choosing, field }: ValuesProps) {
   );
 }
 
-/** All values of a result among their fields: the one that is chosen is scrolled to, arrow keys go from one to another. */
+/** The values of a result among their fields: the chosen one is scrolled to, arrow keys go from one to another. */
 export function ValueGroup({ chosen, children }: { chosen: string | undefined; children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -10,7 +10,7 @@ import { Select } from '../../ui/select.tsx';
 import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
-import { useActorNames } from '../../ui/keyNames.tsx';
+import { useActorNames } from '../../ui/names.tsx';
 import { ReviewPage } from './review.tsx';
 
 /** The address of a review; `show`: which reviews the list shows that one comes back to. */

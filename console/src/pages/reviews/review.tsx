@@ -13,7 +13,7 @@ import { Card, PageHeader } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
 import { Go, useAddressValue, useGo } from '../../ui/go.tsx';
-import { useActorNames } from '../../ui/keyNames.tsx';
+import { useActorNames } from '../../ui/names.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { comeBackTo } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';

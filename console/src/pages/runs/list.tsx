@@ -6,7 +6,7 @@ import { runs as texts } from '../../texts/runs.ts';
 import { kindName, statusName } from '../../texts/shell.ts';
 import { columnsFor } from '../../ui/columns.tsx';
 import { Go, useAddressValues, useGo } from '../../ui/go.tsx';
-import { useActorNames } from '../../ui/keyNames.tsx';
+import { useActorNames } from '../../ui/names.tsx';
 import { Select, statusChoices } from '../../ui/select.tsx';
 import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { CONTROL } from '../../ui/style.ts';
@@ -166,7 +166,11 @@ function Filters({ asked, onChange }: FiltersProps) {
   return (
     <div role="search" aria-label={texts.filters} className="flex flex-wrap items-center gap-2">
       {typed('q', texts.search)}
-      {pick('kind', [filter.kind, any.kind], KINDS.map((value) => ({ value, name: kindName(value) })))}
+      {pick(
+        'kind',
+        [filter.kind, any.kind],
+        KINDS.map((value) => ({ value, name: kindName(value) })),
+      )}
       {pick('status', [filter.status, any.status], statusChoices(STATUSES))}
       {configs.length > 0 &&
         pick(

@@ -10,13 +10,13 @@ import { Card, PageHeader } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Downloads } from '../../ui/download.tsx';
 import { Go } from '../../ui/go.tsx';
-import { useActorNames } from '../../ui/keyNames.tsx';
+import { Named, useActorNames, useConfigNames } from '../../ui/names.tsx';
 import { ProblemNote, Skeleton, Status } from '../../ui/states.tsx';
 import { Copy, Credits, Time } from '../../ui/values.tsx';
 import { filesOf, workbookOf } from '../../document/files.ts';
 import { CodeTab } from '../../document/requestCode.tsx';
 import { optionsOf } from '../../document/runOptions.tsx';
-import { CompareRuns, useConfigNames } from './compare.tsx';
+import { CompareRuns } from './compare.tsx';
 import { nameOf } from './list.tsx';
 import type { ReactNode } from 'react';
 
@@ -65,10 +65,7 @@ function Facts({ run }: { run: Run }) {
       <Fact name={one.model}>{run.model ?? '–'}</Fact>
       {run.config_id !== null && (
         <Fact name={columns.config}>
-          <span className="flex items-center gap-1">
-            <bdi className="min-w-0 truncate">{configName(run.config_id)}</bdi>
-            <Copy text={run.config_id} />
-          </span>
+          <Named id={run.config_id}>{configName(run.config_id)}</Named>
         </Fact>
       )}
       {tags.length > 0 && <Fact name={one.tags}>{tags.join(', ')}</Fact>}

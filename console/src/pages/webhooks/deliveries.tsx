@@ -16,7 +16,6 @@ import { useShownAgain } from './settings.tsx';
 
 const texts = webhooks.deliveries;
 
-
 /** What the receiver made of the last attempt, in words. */
 const answerOf = ({ response_status, error }: WebhookDelivery): string | null => {
   const why = error === null ? null : webhooks.errors[error];

@@ -9,11 +9,12 @@ import { PageHeader } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
 import { ForTenant } from '../../ui/forTenant.tsx';
 import { Go, useAddressValue, useAddressValues } from '../../ui/go.tsx';
+import { DocumentName, Named } from '../../ui/names.tsx';
 import { Select, statusChoices } from '../../ui/select.tsx';
 import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Cancel, IdCell, secondsOf } from './cancelling.tsx';
+import { Cancel, secondsOf } from './cancelling.tsx';
 
 const isOpen = (status: string): boolean => status === 'queued' || status === 'running';
 
@@ -27,10 +28,18 @@ const of = columnsFor<OperationItem, keyof typeof operations.columns>(operations
 
 const OPERATIONS: readonly Column<OperationItem>[] = [
   of.time('accepted', ({ accepted_at }) => accepted_at),
+  of.text('document', ({ document_id }) => document_id, {
+    share: 2.2,
+    show: ({ document_id, tenant_id }) => <DocumentName id={document_id} tenantId={tenant_id} />,
+  }),
   of.text('kind', ({ operation }) => kindName(operation)),
   of.text('status', ({ status }) => statusName(status), {
     isWhole: true,
-    show: ({ status }) => <Status status={status} />,
+    show: ({ operation_id: id, status }) => (
+      <>
+        <Status status={status} /> {isOpen(status) && <Cancel what="operation" id={id} />}
+      </>
+    ),
   }),
   of.count('pages', ({ pages }) => pages, 0.7),
   of.text('credits', ({ credits_used }) => credits_used, { isNumber: true, share: 0.8 }),
@@ -42,11 +51,7 @@ const OPERATIONS: readonly Column<OperationItem>[] = [
   of.text('task', ({ project_id, task_id }) => `${project_id} / ${task_id}`, { share: 1.3 }),
   of.text('id', ({ operation_id }) => operation_id, {
     isWhole: true,
-    show: ({ operation_id }) => <IdCell id={operation_id} />,
-  }),
-  of.text('act', () => undefined, {
-    isWhole: true,
-    show: ({ operation_id: id, status }) => isOpen(status) && <Cancel what="operation" id={id} />,
+    show: ({ operation_id }) => <Named id={operation_id} />,
   }),
 ];
 
@@ -56,7 +61,11 @@ const BATCHES: readonly Column<BatchItem>[] = [
   ofBatch.time('accepted', ({ accepted_at }) => accepted_at),
   ofBatch.text('status', ({ status }) => statusName(status), {
     isWhole: true,
-    show: ({ status }) => <Status status={status} />,
+    show: ({ batch_id: id, status }) => (
+      <>
+        <Status status={status} /> {isOpen(status) && <Cancel what="batch" id={id} />}
+      </>
+    ),
   }),
   ofBatch.text('progress', ({ begun, documents }) => batches.progress(begun, documents), {
     share: 1.3,
@@ -73,11 +82,7 @@ const BATCHES: readonly Column<BatchItem>[] = [
   ofBatch.text('task', ({ project_id, task_id }) => `${project_id} / ${task_id}`, { share: 1.3 }),
   ofBatch.text('id', ({ batch_id }) => batch_id, {
     isWhole: true,
-    show: ({ batch_id }) => <IdCell id={batch_id} />,
-  }),
-  ofBatch.text('act', () => undefined, {
-    isWhole: true,
-    show: ({ batch_id: id, status }) => isOpen(status) && <Cancel what="batch" id={id} />,
+    show: ({ batch_id }) => <Named id={batch_id} />,
   }),
 ];
 
@@ -103,10 +108,7 @@ interface StatusPickProps {
 }
 
 function StatusPick({ statuses, value, onChange }: StatusPickProps) {
-  const choices = [
-    { value: ALL, name: texts.all },
-    ...statusChoices(statuses),
-  ];
+  const choices = [{ value: ALL, name: texts.all }, ...statusChoices(statuses)];
   return (
     <div className="w-40">
       <Select
