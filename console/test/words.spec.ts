@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { statusName } from '../src/texts/shell.ts';
 
 const TEXTS = fileURLToPath(new URL('../../../console/src/texts/', import.meta.url));
 
@@ -54,6 +55,16 @@ describe('the words of the console', () => {
       'Read again so',
       '${x} 95 of 100',
     ]);
+  });
+
+  it('name each status once, for all pages', () => {
+    const own = readdirSync(TEXTS).filter(
+      (name) =>
+        name !== 'shell.ts' && /\b(?:queued|running|succeeded): '/.test(readFileSync(TEXTS + name, 'utf8')),
+    );
+    expect(own).to.deep.equal([]);
+    expect(statusName('succeeded')).to.equal('Succeeded');
+    expect(statusName('toString'), 'one that is not known').to.equal('toString');
   });
 
   for (const [old, plain] of WORDS)

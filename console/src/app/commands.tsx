@@ -3,7 +3,7 @@ import { Command } from 'cmdk';
 import { useDeferredValue, useState, type ReactNode } from 'react';
 import { useRead } from '../api/connection.ts';
 import { useActing } from '../api/session.ts';
-import { operationNames, shell } from '../texts/shell.ts';
+import { kindName, shell } from '../texts/shell.ts';
 import { useGo } from '../ui/go.tsx';
 import { PAGES } from './pages.ts';
 import { chooseTheme, type Theme } from './theme.ts';
@@ -22,8 +22,6 @@ interface Found {
   readonly name: string;
   readonly to: string;
 }
-
-const KINDS: Readonly<Record<string, string>> = operationNames;
 
 interface ResultsProps {
   readonly heading: string;
@@ -85,7 +83,7 @@ function OfTenant({ q, onGo }: Pick<ResultsProps, 'q' | 'onGo'>) {
         onGo={onGo}
         found={(operations.data?.items ?? []).map(({ operation_id: id, operation, status }) => ({
           id,
-          name: shell.palette.operation(KINDS[operation] ?? operation, status),
+          name: shell.palette.operation(kindName(operation), status),
           to: `/runs/${encodeURIComponent(id)}`,
         }))}
       />

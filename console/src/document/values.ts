@@ -42,7 +42,8 @@ const textOf = (value: unknown): string | null => {
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
 
-const pointerPart = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+/** A name as a part of a JSON Pointer. */
+export const pointerPart = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 interface At {
   readonly path: string;

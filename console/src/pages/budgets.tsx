@@ -18,7 +18,7 @@ import { Button } from '../ui/button.tsx';
 import { Badge, PageHeader, Stat, type Tone } from '../ui/card.tsx';
 import { ForTenant } from '../ui/forTenant.tsx';
 import { Plus } from '../ui/icons/icons.tsx';
-import { useKeyNames } from '../ui/keyNames.tsx';
+import { useKeyNames } from '../ui/names.tsx';
 import { Empty, ProblemNote, Skeleton } from '../ui/states.tsx';
 import { CONTROL, classes } from '../ui/style.ts';
 import { Credits, Time } from '../ui/values.tsx';

@@ -18,9 +18,9 @@ import { ProblemNote, Skeleton, Empty } from '../ui/states.tsx';
 import { Badge, Card, PageHeader } from '../ui/card.tsx';
 import { Select } from '../ui/select.tsx';
 import { Go, useGo, useRest } from '../ui/go.tsx';
-import { useActorNames } from '../ui/keyNames.tsx';
+import { Named, useActorNames } from '../ui/names.tsx';
 import { ArtifactField, NONE } from '../ui/pick.tsx';
-import { Copy, Time } from '../ui/values.tsx';
+import { Time } from '../ui/values.tsx';
 import { faultOf } from '../api/faults.ts';
 import { ForTenant } from '../ui/forTenant.tsx';
 import { DataTable, type Column } from '../ui/table.tsx';
@@ -332,8 +332,7 @@ function Shown({ of: { config_id, versions, revoked_at } }: { of: History }) {
     <>
       <div className="flex flex-wrap items-center gap-3">
         <h2 className="text-base font-semibold">{latest?.name ?? configs.unnamed}</h2>
-        <code className="text-[13px]">{config_id}</code>
-        <Copy text={config_id} />
+        <Named id={config_id} />
         <Badge tone={isRevoked ? 'bad' : 'good'}>{isRevoked ? configs.revoked : configs.current}</Badge>
         <span className="ml-auto flex gap-2">
           {mayPublish(session) && !isRevoked && latest !== undefined && <Actions latest={latest} />}
@@ -363,7 +362,13 @@ const { columns: names } = configs;
 
 const COLUMNS: readonly Column<Config>[] = [
   { id: 'name', name: names.name, value: ({ name }) => name ?? configs.unnamed, share: 1.6 },
-  { id: 'id', name: names.id, value: ({ config_id }) => config_id, share: 2 },
+  {
+    id: 'id',
+    name: names.id,
+    value: ({ config_id }) => config_id,
+    isWhole: true,
+    show: ({ config_id }) => <Named id={config_id} />,
+  },
   { id: 'version', name: names.version, value: ({ version }) => version, isNumber: true, share: 0.7 },
   { id: 'mode', name: names.mode, value: ({ mode }) => mode, share: 0.8 },
   { id: 'fields', name: names.fields, value: fieldsOf, isNumber: true, share: 0.7 },

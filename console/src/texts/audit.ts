@@ -154,13 +154,6 @@ export const audit = {
       events: 'Events',
       findings: 'Findings',
     },
-    status: {
-      running: 'Running',
-      succeeded: 'Succeeded',
-      failed: 'Failed',
-      cancelled: 'Stopped',
-      interrupted: 'Interrupted',
-    },
     stage: { starting: 'Starting', reading_tables: 'Reading tables', reading_log: 'Reading the log' },
     of: (position: string, end: string) => `position ${position} of ${end}`,
     clean: 'Nothing is wrong',

@@ -305,6 +305,6 @@ export const books = {
       last_used: 'Last used',
       last_active: 'Last active',
     },
-    none: { title: 'No dormant balances', say: 'Every tenant with credits has used some of them since.' },
+    none: { title: 'No dormant balances', say: 'No tenant has had credits for so long without using any.' },
   },
 } as const;

@@ -32,14 +32,6 @@ export const evaluations = {
     leftOut: 'Left out',
     took: 'Duration',
   },
-  statuses: {
-    queued: 'Queued',
-    running: 'Running',
-    cancelling: 'Being cancelled',
-    scoring: 'Being compared',
-    succeeded: 'Done',
-    cancelled: 'Cancelled',
-  },
   score: (score: number | null) => (score === null ? '–' : percent(score)),
   change: (change: number | null) =>
     change === null ? '–' : `${change > 0 ? '+' : ''}${(change * 100).toFixed(1)}`.replace('-', '−'),
@@ -106,7 +98,7 @@ export const evaluations = {
     noPrice: 'No price in USD is published.',
     took: (documents: number) => `for ${counted(documents, 'document')}`,
     leftOut: (count: number) => `${counted(count, 'document')} left out`,
-    before: (run: string) => `Changes are against the run before it, ${run}, in points of F1.`,
+    before: 'Changes are against the run before it, in points of F1.',
     first: 'This is the first run of the set: there is nothing to compare with.',
     moved: (better: number, worse: number) =>
       better + worse === 0

@@ -1,4 +1,4 @@
-import { operationNames } from './shell.ts';
+import { kinds } from './shell.ts';
 
 /** Words of the page "Finance". */
 export const finance = {
@@ -185,7 +185,7 @@ export const finance = {
       credits: 'Credits per page',
       since: 'In force since',
     },
-    operations: operationNames,
+    operations: kinds,
     types: { full_service: 'Of the service', byok: 'Own keys' },
     windows: { none: 'No', '24h': 'Batches, 24 hours' },
     whole: 'A whole number.',

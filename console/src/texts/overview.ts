@@ -44,12 +44,6 @@ export const overview = {
     title: 'Recent failures',
     none: 'Nothing failed in the last 30 days. Documents that could not be read would be listed here.',
     columns: { at: 'When', what: 'What', pages: 'Pages', problem: 'Why', document: 'Document' },
-    operations: {
-      extract: 'Extraction',
-      to_markdown: 'Conversion',
-      classify: 'Classification',
-      split: 'Split',
-    },
   },
   empty: {
     title: 'Nothing was read yet',

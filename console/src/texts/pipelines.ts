@@ -23,15 +23,6 @@ export const pipelines = {
     by: 'By',
     actions: 'Actions',
   },
-  statuses: {
-    queued: 'Queued',
-    running: 'Running',
-    succeeded: 'Succeeded',
-    failed: 'Failed',
-    cancelled: 'Cancelled',
-    active: 'Active',
-    retired: 'Retired',
-  },
   percent: (percent: number) => `${String(percent)} %`,
   score: (score: number) => `${(score * 100).toFixed(1)} %`,
   jobs: {

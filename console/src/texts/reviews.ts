@@ -13,7 +13,6 @@ export const reviews = {
     title: 'Nothing waits for you',
     say: 'Requests and configs say by `review` when a person has to look.',
   },
-  status: { open: 'Open', leased: 'Taken', decided: 'Decided', rejected: 'Rejected', expired: 'Expired' },
   showName: 'Show',
   show: { open: 'To decide', decided: 'Decided', all: 'All' },
   noneDecided: 'No review was decided yet',

@@ -2,12 +2,45 @@
 export const isolated = (name: string): string => `\u2068${name}\u2069`;
 
 /** What a kind of billed work is called. */
-export const operationNames = {
+export const kinds = {
   extract: 'Extraction',
   to_markdown: 'Markdown',
   classify: 'Classification',
   split: 'Split',
+  training: 'Training',
+  examples_export: 'Export of examples',
 } as const;
+
+/** What a status is called, on every page: of work, reviews, audits, deliveries, deployments. */
+const statuses = {
+  queued: 'Queued',
+  pending: 'Queued',
+  running: 'Running',
+  scoring: 'Comparing',
+  cancelling: 'Cancelling',
+  succeeded: 'Succeeded',
+  ended: 'Ended',
+  partial: 'Partial',
+  needs_review: 'Needs review',
+  delivered: 'Delivered',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  interrupted: 'Interrupted',
+  active: 'Active',
+  retired: 'Retired',
+  open: 'Open',
+  leased: 'Taken',
+  decided: 'Decided',
+  rejected: 'Rejected',
+  expired: 'Expired',
+} as const;
+
+/** What is not in a list stays as it came. */
+const wordIn = (words: Readonly<Record<string, string>>, name: string): string =>
+  (Object.hasOwn(words, name) ? words[name] : undefined) ?? name;
+
+export const kindName = (kind: string): string => wordIn(kinds, kind);
+export const statusName = (status: string): string => wordIn(statuses, status);
 
 /** Words of the frame around every page. */
 export const shell = {
@@ -44,7 +77,7 @@ export const shell = {
     operations: 'Operations',
     docs: 'API reference',
     reference: 'Open the API reference',
-    operation: (kind: string, status: string) => `${kind}, ${status.replaceAll('_', ' ')}`,
+    operation: (kind: string, status: string) => `${kind}, ${statusName(status)}`,
   },
   print: 'Print',
   nothingFound: 'Nothing of that name.',
@@ -115,6 +148,7 @@ export const shell = {
   loading: 'Loading',
   copy: 'Copy',
   copyId: 'Copy the ID',
+  aSchema: 'Schema',
   theService: 'the service',
   bootstrapKey: 'ADMIN_API_KEY',
   copied: 'Copied',

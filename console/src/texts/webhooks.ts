@@ -123,7 +123,6 @@ export const webhooks = {
     empty: { title: 'No deliveries', say: 'Send a test, or wait for an event that this webhook asks for.' },
     status: 'Status',
     allStatuses: 'All',
-    statuses: { pending: 'Waiting', delivered: 'Delivered', failed: 'Failed' },
     columns: {
       created: 'Time',
       event: 'Event',

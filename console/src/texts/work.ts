@@ -1,4 +1,4 @@
-import { isolated, operationNames } from './shell.ts';
+import { isolated } from './shell.ts';
 
 /** Words of the page "Operations". */
 export const work = {
@@ -7,19 +7,10 @@ export const work = {
   tabs: { name: 'Kinds of work', operations: 'Operations', batches: 'Batches' },
   status: 'Status',
   all: 'All',
-  kinds: operationNames,
   operations: {
-    statuses: {
-      queued: 'Waiting',
-      running: 'Running',
-      succeeded: 'Succeeded',
-      partial: 'Partial',
-      needs_review: 'Needs review',
-      failed: 'Failed',
-      cancelled: 'Cancelled',
-    },
     columns: {
-      accepted: 'Accepted',
+      accepted: 'Requested',
+      document: 'Document',
       kind: 'Kind',
       status: 'Status',
       pages: 'Pages',
@@ -28,7 +19,6 @@ export const work = {
       problem: 'Problem',
       task: 'Task',
       id: 'ID',
-      act: 'Actions',
     },
     none: { title: 'No operations', say: 'Send a document with “Prefer: respond-async”, or a batch.' },
     cancelled: 'The operation was cancelled. Nothing is charged for it.',
@@ -36,15 +26,8 @@ export const work = {
     titleSay: 'Its hold is released and nothing is charged. This cannot be undone.',
   },
   batches: {
-    statuses: {
-      queued: 'Waiting',
-      running: 'Running',
-      cancelling: 'Cancelling',
-      ended: 'Ended',
-      cancelled: 'Cancelled',
-    },
     columns: {
-      accepted: 'Accepted',
+      accepted: 'Requested',
       status: 'Status',
       progress: 'Progress',
       pages: 'Pages',
@@ -52,7 +35,6 @@ export const work = {
       duration: 'Duration',
       task: 'Task',
       id: 'ID',
-      act: 'Actions',
     },
     none: { title: 'No batches', say: 'A batch reads up to 1,000 uploaded documents by one schema.' },
     progress: (begun: number, documents: number) => `${String(begun)} of ${String(documents)} started`,

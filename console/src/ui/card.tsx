@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, type ReactNode, type RefObject } from 'react';
 import { classes } from './style.ts';
 
 interface CardProps {
-  readonly title?: string;
+  readonly title?: ReactNode;
   /** Beside the title, at the right. */
   readonly actions?: ReactNode;
   readonly className?: string;

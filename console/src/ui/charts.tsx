@@ -97,10 +97,13 @@ export function Waterfall(props: WaterfallProps) {
   const { label, steps, format } = props;
   return (
     <figure aria-label={label} className="m-0">
-      <div aria-hidden className="h-72">
-        <Suspense fallback={<Skeleton className="h-72" />}>
-          <DrawnWaterfall {...props} />
-        </Suspense>
+      {/* names and figures of the steps need their room: a narrow screen scrolls */}
+      <div tabIndex={0} role="group" aria-label={label} className="overflow-x-auto">
+        <div aria-hidden className="h-72 min-w-4xl">
+          <Suspense fallback={<Skeleton className="h-72" />}>
+            <DrawnWaterfall {...props} />
+          </Suspense>
+        </div>
       </div>
       <FiguresTable
         label={label}

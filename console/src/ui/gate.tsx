@@ -2,8 +2,10 @@ import { useId } from 'react';
 import { isProblem, type ProblemOf } from '../../../sdk/src/problemError.ts';
 import { usePages } from '../api/connection.ts';
 import { evaluations } from '../texts/evaluations.ts';
+import { shell } from '../texts/shell.ts';
 import { Field, useFieldId } from './form.tsx';
 import { Go } from './go.tsx';
+import { useArtifactNames, useConfigNames } from './names.tsx';
 import { Select, type Choice } from './select.tsx';
 import { ProblemNote } from './states.tsx';
 import { CONTROL } from './style.ts';
@@ -78,11 +80,15 @@ interface GateProps {
 function Limits({ tenant_id, value, onChange, version }: GateProps & { version: number }) {
   const query = { tenant_id, set_id: value.set, status: 'succeeded' } as const;
   const { items = [] } = usePages('listEvaluationRuns', { query });
+  const configName = useConfigNames(tenant_id);
+  const artifactName = useArtifactNames(tenant_id);
+  const nameOf = (config_id: string | null, artifact_id: string | null): string =>
+    (config_id && configName(config_id)) ?? (artifact_id && artifactName(artifact_id)) ?? shell.aSchema;
   const runs = items
     .filter(({ set_version }) => set_version === version)
     .map(({ run_id, config_id, artifact_id, f1 }) => ({
       value: run_id,
-      name: texts.runName(config_id ?? artifact_id ?? run_id, evaluations.score(f1)),
+      name: texts.runName(nameOf(config_id, artifact_id), evaluations.score(f1)),
     }));
   const error = isGateRight(value) ? undefined : texts.badLeast;
   return (

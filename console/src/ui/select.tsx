@@ -1,6 +1,6 @@
 import { Check, ChevronDown } from './icons/icons.tsx';
 import { Select as Radix } from 'radix-ui';
-import { shell } from '../texts/shell.ts';
+import { shell, statusName } from '../texts/shell.ts';
 import { styleNonce, CONTROL, classes } from './style.ts';
 
 const given = styleNonce();
@@ -11,6 +11,10 @@ export interface Choice {
   readonly value: string;
   readonly name: string;
 }
+
+/** Statuses to choose from, in words. */
+export const statusChoices = (statuses: readonly string[]): readonly Choice[] =>
+  statuses.map((value) => ({ value, name: statusName(value) }));
 
 interface SelectProps {
   readonly choices: readonly Choice[];

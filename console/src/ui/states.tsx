@@ -1,9 +1,10 @@
 import { Inbox, CircleAlert } from './icons/icons.tsx';
 import { useEffect, useState, type ReactNode } from 'react';
 import { classes } from './style.ts';
-import { shell } from '../texts/shell.ts';
+import { shell, statusName } from '../texts/shell.ts';
 import { faultOf } from '../api/faults.ts';
 import { Button } from './button.tsx';
+import { Badge, type Tone } from './card.tsx';
 import { Copy } from './values.tsx';
 
 /** Nothing is here yet: says what to do first. */
@@ -32,6 +33,31 @@ export function Skeleton({ className, lines = 1 }: { className?: string; lines?:
       ))}
     </div>
   );
+}
+
+/** Of those that stand for neither well nor ill, nothing is said. */
+const TONES: Readonly<Record<string, Tone>> = {
+  pending: 'accent',
+  running: 'accent',
+  scoring: 'accent',
+  leased: 'accent',
+  cancelling: 'warn',
+  interrupted: 'warn',
+  partial: 'warn',
+  needs_review: 'warn',
+  open: 'warn',
+  succeeded: 'good',
+  ended: 'good',
+  delivered: 'good',
+  active: 'good',
+  decided: 'good',
+  failed: 'bad',
+  rejected: 'bad',
+};
+
+/** The status of something, as a word with its colour. */
+export function Status({ status }: { status: string }) {
+  return <Badge tone={TONES[status] ?? 'neutral'}>{statusName(status)}</Badge>;
 }
 
 interface ProgressBarProps {

@@ -148,7 +148,7 @@ interface DataTableProps<Item> extends Rows<Item> {
 
 /** Pixels that a column has at least, and those for a share of 1. */
 const LEAST_WIDTH = 64;
-const WIDTH = 92;
+const WIDTH = 80;
 
 /** Beside the text of a cell: its padding and, in the head, the arrow. */
 const HEAD_ROOM = 40;

@@ -5,6 +5,7 @@ import {
   allowedText,
   changed,
   entriesOf,
+  fieldOf,
   flatFields,
   KINDS,
   kindOf,
@@ -32,6 +33,28 @@ const SCHEMA: SchemaPart = {
 };
 
 describe('the fields of a schema', () => {
+  it('stand beside the values of their own place, lists beside all that is in them', () => {
+    const seller = { type: 'object', properties: { 'a/b': { type: 'string' }, name: { type: 'string' } } };
+    const schema: SchemaPart = {
+      type: 'object',
+      properties: { seller, sell: { type: 'string' }, lines: { type: 'array', items: seller } },
+    };
+    const found = Object.fromEntries(
+      ['/seller', '/seller/name', '/seller/a~1b', '/seller/gone', '/sell', '/lines/0/name', '/other'].map(
+        (path) => [path, fieldOf(schema, path)],
+      ),
+    );
+    expect(found).to.deep.equal({
+      '/seller': '/seller',
+      '/seller/name': '/seller/name',
+      '/seller/a~1b': '/seller/a~1b',
+      '/seller/gone': undefined,
+      '/sell': '/sell',
+      '/lines/0/name': '/lines',
+      '/other': undefined,
+    });
+  });
+
   it('of every template are all rows: none is left to JSON', () => {
     for (const name of TEMPLATE_NAMES)
       for (const { path, kind } of flatFields(template(name)))

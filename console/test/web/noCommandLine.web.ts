@@ -47,7 +47,17 @@ describe('an operator without a command line', () => {
 
   it('changes a billing rate and the free pages, and sees who published what', async () => {
     const page = await world.open('/finance?tab=billing');
-    await page.getByRole('grid', { name: 'Billing rates' }).getByRole('row').nth(1).click();
+    const rates = page.getByRole('grid', { name: 'Billing rates' });
+    await rates.getByRole('row').nth(1).waitFor();
+    const [grid, credits] = [
+      await rates.boundingBox(),
+      await rates.getByRole('columnheader', { name: 'Credits per page' }).boundingBox(),
+    ];
+    if (grid === null || credits === null) throw new Error('the rates are not shown');
+    expect(credits.x + credits.width, 'what is paid is seen without scrolling').to.be.at.most(
+      grid.x + grid.width,
+    );
+    await rates.getByRole('row').nth(1).click();
     await page.getByLabel('Credits per page').fill('7');
     await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
     await page.getByText('Credits per page: version 2').waitFor();
@@ -98,7 +108,7 @@ describe('an operator without a command line', () => {
     const page = await world.open('/work');
     await page.getByRole('combobox', { name: 'Tenant' }).first().fill('queued');
     await page.getByRole('combobox', { name: 'Tenant' }).first().press('Enter');
-    await page.getByRole('gridcell', { name: 'Waiting' }).waitFor();
+    await page.getByRole('gridcell', { name: 'Queued' }).waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('button', { name: 'Cancel the operation' }).click();
     await page.getByRole('gridcell', { name: 'Cancelled' }).waitFor();

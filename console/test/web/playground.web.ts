@@ -125,6 +125,7 @@ describe('the playground', () => {
     expect(await page.getByLabel('Name: line_items quantity').getAttribute('aria-invalid')).to.equal('true');
     await page.getByLabel('Name: line_items quantity').fill('amount_of_pieces');
     await page.getByLabel('Type: line_items amount_of_pieces').selectOption('Text');
+    await page.getByRole('button', { name: 'Details of line_items unit_price' }).click();
     await page.getByRole('button', { name: 'Move line_items unit_price up' }).click();
     await page.getByRole('button', { name: 'Remove due_date' }).click();
     await run(page);

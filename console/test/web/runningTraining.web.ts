@@ -53,7 +53,7 @@ describe('a training that runs', () => {
       },
     });
     const page = await world.open(`/pipelines?job=${job_id}`, { key });
-    const panel = page.locator('section').filter({ has: page.getByRole('heading', { name: job_id }) });
+    const panel = page.locator('section').filter({ has: page.getByRole('heading', { name: 'runs' }) });
     await panel.getByText('Running').waitFor();
     await until(() => Promise.resolve(provider.requests.length > 0), 50);
     const row = page.getByRole('row').filter({ hasText: 'runs' });

@@ -298,7 +298,7 @@ describe('documents and runs', () => {
     await page.getByText('F-6').waitFor();
     const lines = (await saved(page, 'All results (CSV)')).split('\r\n');
     expect(lines).to.have.length(8);
-    expect(lines[1]).to.match(/^invoice-0\.txt,Done,,.*F-0/);
+    expect(lines[1]).to.match(/^invoice-0\.txt,Succeeded,,.*F-0/);
     expect(await sheetsOf(page, 'All results (XLSX)')).to.include('Results');
     expect(await axeFindings(page)).to.deep.equal([]);
     expect(faults(page)).to.deep.equal([]);

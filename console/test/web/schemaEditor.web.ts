@@ -135,6 +135,53 @@ describe('the editor of schemas', () => {
     await page.context().close();
   });
 
+  for (const look of [{ width: 1440 }, { theme: 'dark' as const, width: 390, height: 844 }])
+    it(`stands beside what was read, field by field, and scrolls with it ${JSON.stringify(look)}`, async () => {
+      const page = await opened(look);
+      const boxes = async (name: string, value: string) => {
+        const [field, read] = [
+          page.getByLabel(`Name: ${name}`, { exact: true }),
+          page.locator(`[data-value="${value}"]`),
+        ];
+        const [one, other] = [await field.boundingBox(), await read.first().boundingBox()];
+        if (one === null || other === null) throw new Error(`${name} is not shown`);
+        return { one, other };
+      };
+      for (const [name, value] of [
+        ['grand_total', '/grand_total'],
+        ['line_items', '/line_items/0/description'],
+      ] as const) {
+        const { one, other } = await boxes(name, value);
+        if (look.width === 390) expect(other.y, name).to.be.at.least(one.y + one.height);
+        else expect(other.x, name).to.be.at.least(one.x + one.width);
+      }
+      const { one, other } = await boxes('grand_total', '/grand_total');
+      expect(Math.abs(one.y + one.height / 2 - other.y - other.height / 2)).to.be.below(
+        look.width === 390 ? 60 : 8,
+      );
+      // the page alone scrolls: neither the fields nor the values have a scroller of their own
+      const scrollers = await page.getByRole('group', { name: 'Values' }).evaluate((place) => {
+        const found: Element[] = [];
+        for (let at: Element | null = place; at !== null && at !== document.body; at = at.parentElement)
+          if (/auto|scroll/.test(getComputedStyle(at).overflowY)) found.push(at);
+        return found.length;
+      });
+      expect(scrollers).to.equal(0);
+      const values = page.getByRole('group', { name: 'Values' });
+      await page.getByLabel('Name: due_date', { exact: true }).fill('pay_by');
+      await values.getByText('not read yet').waitFor();
+      const gone = values.getByRole('region', { name: 'No longer in the schema' });
+      expect(await gone.locator('[data-value="/due_date"]').count()).to.equal(1);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(width).to.be.at.most(0);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await gone.waitFor({ state: 'detached' });
+      await values.locator('[data-value="/pay_by"]').waitFor();
+      expect(faults(page)).to.deep.equal([]);
+      await page.context().close();
+    });
+
   it('suggests the labels of the document, which are accepted one by one, all, or not', async () => {
     const page = await opened({ theme: 'dark' });
     const before = namesIn(await schemaIn(page));

@@ -143,7 +143,7 @@ describe('the tasks of a day', () => {
       await click(page.getByRole('button', { name: 'Run', exact: true }));
       await click(page.getByRole('dialog').getByRole('button', { name: 'Start' }));
       await page.waitForURL('**/evaluations?tab=runs&run=evr_*');
-      await page.getByRole('gridcell', { name: 'Done' }).first().waitFor();
+      await page.getByRole('gridcell', { name: 'Succeeded' }).first().waitFor();
     });
   });
 

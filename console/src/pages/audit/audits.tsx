@@ -2,12 +2,13 @@ import type { AuditFinding, AuditReport, Audit, AuditItem } from '@quire/client'
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { audit } from '../../texts/audit.ts';
+import { statusName } from '../../texts/shell.ts';
 import { Badge, Card } from '../../ui/card.tsx';
 import { Button } from '../../ui/button.tsx';
 import { useChange, usePages, useRead } from '../../api/connection.ts';
-import { Empty, ProblemNote, ProgressBar } from '../../ui/states.tsx';
+import { Empty, ProblemNote, ProgressBar, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
-import { Operator } from '../../ui/keyNames.tsx';
+import { Operator } from '../../ui/names.tsx';
 import { Time } from '../../ui/values.tsx';
 
 const texts = audit.audits;
@@ -97,18 +98,6 @@ function Report({ report, onShow }: { report: AuditReport; onShow: Show }) {
 
 const { columns: names } = texts;
 
-const TONES = {
-  running: 'accent',
-  succeeded: 'good',
-  failed: 'bad',
-  cancelled: 'neutral',
-  interrupted: 'warn',
-} as const;
-
-function Status({ status }: Pick<Audit, 'status'>) {
-  return <Badge tone={TONES[status]}>{texts.status[status]}</Badge>;
-}
-
 const COLUMNS: readonly Column<AuditItem>[] = [
   {
     id: 'started',
@@ -125,7 +114,12 @@ const COLUMNS: readonly Column<AuditItem>[] = [
     show: (a) => <Operator id={a.started_by} />,
     share: 1.4,
   },
-  { id: 'status', name: names.status, value: (a) => a.status, show: (a) => <Status status={a.status} /> },
+  {
+    id: 'status',
+    name: names.status,
+    value: (a) => statusName(a.status),
+    show: (a) => <Status status={a.status} />,
+  },
   { id: 'events', name: names.events, value: (a) => a.events, isNumber: true },
   { id: 'findings', name: names.findings, value: (a) => a.findings, isNumber: true },
 ];

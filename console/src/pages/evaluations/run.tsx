@@ -8,7 +8,8 @@ import { Badge, Card, Stat, type Tone } from '../../ui/card.tsx';
 import { priceOf, shortText } from '../../ui/decimal.ts';
 import { fieldName } from '../../ui/gate.tsx';
 import { Go, useAddressValue } from '../../ui/go.tsx';
-import { ProblemNote, Skeleton } from '../../ui/states.tsx';
+import { Measured } from '../../ui/names.tsx';
+import { ProblemNote, Skeleton, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits } from '../../ui/values.tsx';
 import { WrongDocument } from './wrong.tsx';
@@ -178,7 +179,7 @@ function Compared({ of: { previous, per_field } }: { of: Run }) {
   const moved = (sign: 1 | -1): number => per_field.filter(({ change }) => (change ?? 0) * sign > 0).length;
   return (
     <p className="text-[13px] break-words text-soft">
-      {said.moved(moved(1), moved(-1))} {said.before(previous.run_id)}
+      {said.moved(moved(1), moved(-1))} <Go to={`/evaluations?run=${previous.run_id}`}>{said.before}</Go>
     </p>
   );
 }
@@ -293,8 +294,8 @@ export function OpenedRun({ run_id }: Pick<Run, 'run_id'>) {
   if (error !== null) return <ProblemNote error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton lines={6} />;
   return (
-    <Card title={run_id} actions={isOpen(data) && <Cancel run_id={run_id} />}>
-      {data.status === 'succeeded' ? <Scored of={data} /> : <p>{texts.statuses[data.status]}</p>}
+    <Card title={<Measured {...data} />} actions={isOpen(data) && <Cancel run_id={run_id} />}>
+      {data.status === 'succeeded' ? <Scored of={data} /> : <Status status={data.status} />}
     </Card>
   );
 }

@@ -2,10 +2,12 @@ import type { Api } from '@quire/client';
 import { usePages } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { evaluations as texts } from '../../texts/evaluations.ts';
-import { Badge, Card, type Tone } from '../../ui/card.tsx';
+import { statusName } from '../../texts/shell.ts';
+import { Card } from '../../ui/card.tsx';
 import { Curve } from '../../ui/charts.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
-import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { Measured } from '../../ui/names.tsx';
+import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { classes } from '../../ui/style.ts';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
@@ -16,22 +18,13 @@ type Artifact = Awaited<ReturnType<Api['listArtifacts']>>['items'][number];
 
 const { columns: names } = texts;
 
-const TONES: Readonly<Record<RunItem['status'], Tone>> = {
-  queued: 'neutral',
-  running: 'accent',
-  cancelling: 'warn',
-  scoring: 'accent',
-  succeeded: 'good',
-  cancelled: 'neutral',
-};
-
 const measuredBy = ({ config_id, artifact_id, schema_sha256 }: RunItem): string =>
   config_id ?? artifact_id ?? schema_sha256.slice(0, 12);
 
 const SORTS = { status: 'status', documents: 'documents', accepted: 'accepted_at' } as const;
 
 const RUN_COLUMNS: readonly Column<RunItem>[] = [
-  { id: 'measured', name: names.measured, value: measuredBy, share: 2 },
+  { id: 'measured', name: names.measured, value: measuredBy, show: (run) => <Measured {...run} />, share: 2 },
   {
     id: 'examples',
     name: names.examples,
@@ -42,8 +35,8 @@ const RUN_COLUMNS: readonly Column<RunItem>[] = [
   {
     id: 'status',
     name: names.status,
-    value: ({ status }) => texts.statuses[status],
-    show: ({ status }) => <Badge tone={TONES[status]}>{texts.statuses[status]}</Badge>,
+    value: ({ status }) => statusName(status),
+    show: ({ status }) => <Status status={status} />,
   },
   {
     id: 'f1',

@@ -16,6 +16,7 @@ import { JsonEditor } from '../../ui/editor.tsx';
 import { ExamplesInput, examplesOf, parsedObject } from '../../ui/examples.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { useGo } from '../../ui/go.tsx';
+import { Named } from '../../ui/names.tsx';
 import { ArtifactField, ConfigField, NONE } from '../../ui/pick.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
@@ -291,9 +292,7 @@ function OpenedSet({ of }: { of: SetItem }) {
         </div>
       }
     >
-      <p className="break-all">
-        <code>{of.set_id}</code>
-      </p>
+      <Named id={of.set_id} />
       {asking === 'remove' && <RemoveDialog set={of} onClose={close} />}
       {asking !== undefined && asking !== 'remove' && (
         <AskDialog set={of} isRun={asking === 'run'} onClose={close} />

@@ -11,7 +11,7 @@ import { Card } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
-import { Operator } from '../../ui/keyNames.tsx';
+import { Operator } from '../../ui/names.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 
@@ -30,8 +30,8 @@ const COLUMNS: readonly Column<BillingRateItem>[] = [
   of.text('operation', ({ operation }) => texts.operations[operation], { share: 1.4 }),
   of.text('mode', ({ extraction_mode }) => extraction_mode),
   of.text('type', ({ billing_type }) => texts.types[billing_type], { share: 1.4 }),
-  of.text('window', ({ completion_window }) => texts.windows[completion_window ?? 'none']),
   of.count('credits', ({ credits_per_page }) => credits_per_page),
+  of.text('window', ({ completion_window }) => texts.windows[completion_window ?? 'none']),
   of.time('since', ({ effective_at }) => effective_at),
 ];
 
@@ -186,7 +186,7 @@ export function BillingRates() {
   if (config.data === undefined) return <Skeleton lines={6} />;
   const { active, history } = config.data;
   return (
-    <div className="grid items-start gap-4 xl:grid-cols-2">
+    <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
       <Card title={texts.rates(active.version)}>
         <p className="mb-2 text-soft">{texts.ratesSay}</p>
         <DataTable

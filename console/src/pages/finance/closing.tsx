@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { Badge } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
-import { Operator } from '../../ui/keyNames.tsx';
+import { Operator } from '../../ui/names.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { Time } from '../../ui/values.tsx';
 

@@ -4,10 +4,12 @@ import { useRead } from '../../api/connection.ts';
 import { faultOf } from '../../api/faults.ts';
 import { useActing, useTenantId } from '../../api/session.ts';
 import { overview as texts } from '../../texts/overview.ts';
-import { Badge, Card, PageHeader, Stat } from '../../ui/card.tsx';
+import { kindName } from '../../texts/shell.ts';
+import { Card, PageHeader, Stat } from '../../ui/card.tsx';
 import { ForTenant } from '../../ui/forTenant.tsx';
 import { Go } from '../../ui/go.tsx';
-import { Empty, ProblemNote, Skeleton } from '../../ui/states.tsx';
+import { DocumentName } from '../../ui/names.tsx';
+import { Empty, ProblemNote, Skeleton, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits, Time } from '../../ui/values.tsx';
 import { dayAt, percentOf, successOf, spentOn, timeOf, type Day } from './figures.ts';
@@ -105,15 +107,13 @@ function Left() {
 
 const OPEN_SHOWN = 5;
 
-const OPERATIONS: Readonly<Record<string, string>> = texts.failures.operations;
-
 type OpenOperation = Awaited<ReturnType<Api['listOperations']>>['items'][number];
 
 function OpenLine({ operation, status, pages, accepted_at }: OpenOperation) {
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-1.5">
-      <Badge tone={status === 'running' ? 'accent' : 'neutral'}>{status}</Badge>
-      <span>{OPERATIONS[operation] ?? operation}</span>
+      <Status status={status} />
+      <span>{kindName(operation)}</span>
       <span className="text-soft">{texts.waits.pages(pages)}</span>
       <span className="ml-auto text-soft">
         <Time at={accepted_at} />
@@ -159,7 +159,7 @@ function Waits() {
 type Failure = Outcomes['failures'][number];
 const { columns: names } = texts.failures;
 
-const FAILURES: readonly Column<Failure>[] = [
+const failureColumns = (tenantId: string): readonly Column<Failure>[] => [
   {
     id: 'at',
     name: names.at,
@@ -168,7 +168,7 @@ const FAILURES: readonly Column<Failure>[] = [
     share: 1.4,
     isWhole: true,
   },
-  { id: 'what', name: names.what, value: ({ operation }) => texts.failures.operations[operation] },
+  { id: 'what', name: names.what, value: ({ operation }) => kindName(operation) },
   {
     id: 'problem',
     name: names.problem,
@@ -181,16 +181,23 @@ const FAILURES: readonly Column<Failure>[] = [
     share: 1.6,
   },
   { id: 'pages', name: names.pages, value: ({ pages }) => pages, isNumber: true, share: 0.6 },
-  { id: 'document', name: names.document, value: ({ document_id }) => document_id, share: 1.6 },
+  {
+    id: 'document',
+    name: names.document,
+    value: ({ document_id }) => document_id,
+    show: ({ document_id }) => <DocumentName id={document_id} tenantId={tenantId} />,
+    share: 1.6,
+  },
 ];
 
 function Failures({ items }: { items: readonly Failure[] }) {
+  const columns = failureColumns(useTenantId());
   return (
     <div id="failures" className="scroll-mt-16">
       <Card title={texts.failures.title}>
         <DataTable
           label={texts.failures.title}
-          columns={FAILURES}
+          columns={columns}
           items={items}
           idOf={({ id }) => id}
           height={300}

@@ -4,15 +4,16 @@ import { z } from 'zod';
 import { useState } from 'react';
 import { useChange, usePages } from '../../api/connection.ts';
 import { pipelines } from '../../texts/pipelines.ts';
-import { shell } from '../../texts/shell.ts';
+import { shell, statusName } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { GateFields, type Gated, gateOf, isGateRight, NO_GATE, PublishProblem } from '../../ui/gate.tsx';
-import { ProblemNote, Empty } from '../../ui/states.tsx';
-import { Scores, TONES, type Artifact, type Deployment } from './pipeline.tsx';
+import { Named, useArtifactNames } from '../../ui/names.tsx';
+import { ProblemNote, Empty, Status } from '../../ui/states.tsx';
+import { Scores, type Artifact, type Deployment } from './pipeline.tsx';
 import { useTenantId } from '../../api/session.ts';
-import { Card, Badge } from '../../ui/card.tsx';
+import { Card } from '../../ui/card.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
 
@@ -67,9 +68,7 @@ function DeployDialog({ of, onClose }: { of: Artifact; onClose: () => void }) {
   return (
     <Dialog isOpen onOpenChange={onClose} title={deployTexts.title} say={deployTexts.say}>
       <Form<Values> schema={schema} initial={{ environment: 'prod', percent: 100 }} onSubmit={send}>
-        <p className="break-all">
-          <code>{artifact_id}</code>
-        </p>
+        <ArtifactName id={artifact_id} />
         <TextField name="environment" label={deployTexts.environment} />
         <TextField name="percent" label={deployTexts.share} type="number" />
         <GateFields tenant_id={tenant_id} value={gated} onChange={guard} />
@@ -86,6 +85,12 @@ function DeployDialog({ of, onClose }: { of: Artifact; onClose: () => void }) {
 }
 
 const { columns: names } = pipelines;
+
+function ArtifactName({ id }: { id: string }) {
+  const artifactName = useArtifactNames(useTenantId());
+  return <Named id={id}>{artifactName(id)}</Named>;
+}
+
 const { artifacts: artifactTexts } = pipelines;
 
 const ARTIFACT_SORTS = {
@@ -105,7 +110,13 @@ const SORTS = {
 } as const;
 
 const COLUMNS: readonly Column<Artifact>[] = [
-  { id: 'artifact', name: names.artifact, value: ({ artifact_id }) => artifact_id, share: 2.4 },
+  {
+    id: 'artifact',
+    name: names.artifact,
+    value: ({ artifact_id }) => artifact_id,
+    show: ({ artifact_id }) => <ArtifactName id={artifact_id} />,
+    share: 2.4,
+  },
   { id: 'project', name: names.project, value: ({ project_id }) => project_id },
   { id: 'task', name: names.task, value: ({ task_id }) => task_id },
   {
@@ -138,7 +149,7 @@ function Opened({ of }: { of: Artifact }) {
   const [isDeploying, deploy] = useState(false);
   return (
     <Card
-      title={of.artifact_id}
+      title={<ArtifactName id={of.artifact_id} />}
       actions={
         <Button look="primary" onClick={() => deploy(true)}>
           {artifactTexts.deploy}
@@ -180,6 +191,7 @@ export function Artifacts() {
 const { deployments: texts } = pipelines;
 
 function BackDialog({ of, onClose }: { of: Deployment; onClose: () => void }) {
+  const artifactName = useArtifactNames(of.tenant_id);
   const { run, error, isBusy } = useActivate(onClose);
   const { tenant_id, project_id, task_id, environment, artifact_id, artifact_uri } = of;
   const send = (): Promise<void> =>
@@ -189,7 +201,7 @@ function BackDialog({ of, onClose }: { of: Deployment; onClose: () => void }) {
       isOpen
       onOpenChange={onClose}
       title={texts.confirm.title}
-      say={texts.confirm.say(artifact_id, project_id, environment)}
+      say={texts.confirm.say(artifactName(artifact_id), project_id, environment)}
     >
       <ProblemNote error={error} />
       <div className="flex justify-end gap-2">
@@ -224,8 +236,8 @@ const columnsOf = (
   {
     id: 'status',
     name: names.status,
-    value: ({ status }) => pipelines.statuses[status],
-    show: ({ status }) => <Badge tone={TONES[status] ?? 'neutral'}>{pipelines.statuses[status]}</Badge>,
+    value: ({ status }) => statusName(status),
+    show: ({ status }) => <Status status={status} />,
     share: 0.8,
   },
   {
@@ -236,7 +248,13 @@ const columnsOf = (
     isNumber: true,
     share: 0.7,
   },
-  { id: 'artifact', name: names.artifact, value: ({ artifact_id }) => artifact_id, share: 2 },
+  {
+    id: 'artifact',
+    name: names.artifact,
+    value: ({ artifact_id }) => artifact_id,
+    show: ({ artifact_id }) => <ArtifactName id={artifact_id} />,
+    share: 2,
+  },
   {
     id: 'activated',
     name: names.activated,

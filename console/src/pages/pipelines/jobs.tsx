@@ -9,14 +9,15 @@ import { JsonEditor } from '../../ui/editor.tsx';
 import { useRead, useChange, api, usePages } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { Badge, Card } from '../../ui/card.tsx';
-import { ProblemNote, ProgressBar, Skeleton, Empty } from '../../ui/states.tsx';
+import { ProblemNote, ProgressBar, Skeleton, Status, Empty } from '../../ui/states.tsx';
 import { keptExamples } from '../../api/uploads.ts';
-import { shell } from '../../texts/shell.ts';
+import { shell, statusName } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
+import { Named } from '../../ui/names.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { isGoing, TONES, Scores, type Job } from './pipeline.tsx';
+import { isGoing, Scores, type Job } from './pipeline.tsx';
 import { ExamplesInput, examplesOf, linesOf, parsedObject } from '../../ui/examples.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
@@ -157,9 +158,9 @@ function StartDialog({ onStarted, onClose }: StartDialogProps) {
 const texts = pipelines.jobs;
 const EACH_OF_ONE_MS = 1_500;
 
-type Status = Awaited<ReturnType<Api['getTrainingJob']>>;
+type OneJob = Awaited<ReturnType<Api['getTrainingJob']>>;
 
-function Going({ job }: { job: Status }) {
+function Going({ job }: { job: OneJob }) {
   const cache = useQueryClient();
   const cancel = useChange('cancelTrainingJob');
   const { metric_calls, max_metric_calls } = job.progress;
@@ -184,7 +185,7 @@ function Going({ job }: { job: Status }) {
   );
 }
 
-function Shown({ job }: { job: Status }) {
+function Shown({ job }: { job: OneJob }) {
   if (isGoing(job.status)) return <Going job={job} />;
   if (job.error !== null)
     return (
@@ -195,8 +196,14 @@ function Shown({ job }: { job: Status }) {
   return <Scores all={{ baseline: job.baseline_score, best: job.best_score }} fields={job.per_field} />;
 }
 
+interface JobPanelProps {
+  readonly job_id: string;
+  readonly name: string | null | undefined;
+  readonly onClose: () => void;
+}
+
 /** A training job as it goes on, then its scores. */
-function JobPanel({ job_id, onClose }: { job_id: string; onClose: () => void }) {
+function JobPanel({ job_id, name, onClose }: JobPanelProps) {
   const { data, error, refetch } = useQuery({
     queryKey: ['getTrainingJob', job_id],
     queryFn: ({ signal }) => api.getTrainingJob({ path: { job_id } }, { signal }),
@@ -213,12 +220,10 @@ function JobPanel({ job_id, onClose }: { job_id: string; onClose: () => void }) 
   }, [cache, isOver]);
   return (
     <Card
-      title={job_id}
+      title={<Named id={job_id}>{name}</Named>}
       actions={
         <span className="flex items-center gap-2">
-          {status !== undefined && (
-            <Badge tone={TONES[status] ?? 'neutral'}>{pipelines.statuses[status]}</Badge>
-          )}
+          {status !== undefined && <Status status={status} />}
           <Button size="small" look="quiet" onClick={onClose}>
             {texts.close}
           </Button>
@@ -233,9 +238,6 @@ function JobPanel({ job_id, onClose }: { job_id: string; onClose: () => void }) 
 }
 
 const { columns: names } = pipelines;
-
-const statusText = (status: string): string =>
-  (pipelines.statuses as Readonly<Record<string, string>>)[status] ?? status;
 
 /** What is held while it goes on, then what was charged: nothing where it ended without a result. */
 const creditsOf = ({ status, credits_charged, credits_held }: Job): number =>
@@ -257,8 +259,8 @@ const COLUMNS: readonly Column<Job>[] = [
   {
     id: 'status',
     name: names.status,
-    value: ({ status }) => statusText(status),
-    show: ({ status }) => <Badge tone={TONES[status] ?? 'neutral'}>{statusText(status)}</Badge>,
+    value: ({ status }) => statusName(status),
+    show: ({ status }) => <Status status={status} />,
   },
   {
     id: 'credits',
@@ -298,6 +300,7 @@ export function Jobs() {
     { query: { tenant_id } },
     { refetchInterval: EACH_MS, sorts: SORTS },
   );
+  const named = list.items?.find(({ job_id }) => job_id === job)?.name;
   const open = (
     <Button look="primary" onClick={() => start(true)}>
       <Plus aria-hidden className="size-4" />
@@ -307,7 +310,7 @@ export function Jobs() {
   return (
     <div className="flex flex-col gap-4">
       <ProblemNote error={list.error} onRetry={list.again} />
-      {job !== undefined && <JobPanel job_id={job} onClose={() => choose(undefined)} />}
+      {job !== undefined && <JobPanel job_id={job} name={named} onClose={() => choose(undefined)} />}
       {list.error === null && (
         <DataTable
           label={texts.list}

@@ -1,5 +1,4 @@
 import type { Api } from '@quire/client';
-import type { Tone } from '../../ui/card.tsx';
 import { pipelines } from '../../texts/pipelines.ts';
 import { classes } from '../../ui/style.ts';
 
@@ -9,14 +8,6 @@ type ItemOf<Name extends 'listTrainingJobs' | 'listArtifacts' | 'listDeployments
 export type Job = ItemOf<'listTrainingJobs'>;
 export type Artifact = ItemOf<'listArtifacts'>;
 export type Deployment = ItemOf<'listDeployments'>;
-
-export const TONES: Readonly<Record<string, Tone>> = {
-  queued: 'neutral',
-  running: 'accent',
-  succeeded: 'good',
-  failed: 'bad',
-  active: 'good',
-};
 
 /** Whether a job still goes on. */
 export const isGoing = (status: string): boolean => status === 'queued' || status === 'running';

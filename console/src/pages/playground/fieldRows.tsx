@@ -1,4 +1,4 @@
-import { useState, type DragEvent, type KeyboardEvent } from 'react';
+import { useState, type DragEvent, type KeyboardEvent, type ReactNode } from 'react';
 import { ArrowDown, ArrowUp, ChevronDown, GripVertical, Plus, X } from '../../ui/icons/icons.tsx';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
@@ -6,9 +6,17 @@ import { classes, CONTROL } from '../../ui/style.ts';
 import { added, allowedText, changed, entriesOf, FORMATS, insideOf, isRequired, KINDS } from './fields.ts';
 import { kindOf, moved, placed, removed, withAllowed, withFormat, withRequired } from './fields.ts';
 import { withInside, withKind, type Entry, type Kind } from './fields.ts';
-import type { SchemaPart } from '../../document/values.ts';
+import { pointerPart, type SchemaPart } from '../../document/values.ts';
 
 const { schema: texts } = playground;
+
+/** What was read for the field whose value stands at a pointer of the result. */
+export type Beside = (pointer: string) => ReactNode;
+
+/** On a wide screen a field is at the left of its values; else above. */
+const BESIDE =
+  'grid gap-x-3 border-t border-line/60 pt-1 xl:grid-cols-[minmax(0,1fr)_15rem] ' +
+  'min-[87rem]:grid-cols-[minmax(0,1fr)_18rem] min-[105rem]:grid-cols-[minmax(0,1fr)_24rem]';
 
 interface NameProps {
   readonly label: string;
@@ -50,6 +58,10 @@ interface RowProps {
   /** undefined: it is the first, or the last. */
   readonly onUp: (() => void) | undefined;
   readonly onDown: (() => void) | undefined;
+  /** Where its value stands in the result. */
+  readonly pointer: string;
+  readonly beside: Beside | undefined;
+  readonly isNarrow: boolean;
 }
 
 function KindSelect({ entry, path, onChange }: Pick<RowProps, 'entry' | 'onChange'> & { path: string }) {
@@ -73,23 +85,11 @@ function KindSelect({ entry, path, onChange }: Pick<RowProps, 'entry' | 'onChang
   );
 }
 
-/** A field, and below it the fields that it has itself. */
-function FieldRow(props: RowProps) {
-  const { entry, above, isTaken, isNeeded, onChange, onRemove, onUp, onDown, handle } = props;
+/** The line in which a field is named, typed, moved and removed, and what else is said of it. */
+function FieldLine(props: RowProps & { path: string }) {
+  const { entry, path, isTaken, isNeeded, onChange, onRemove, handle, isNarrow } = props;
   const [hasDetails, show] = useState(false);
   const [name, part] = entry;
-  const path = above === '' ? name : `${above} ${name}`;
-  const inside = insideOf(part);
-  const description = (
-    <input
-      aria-label={`${texts.description}: ${path}`}
-      placeholder={texts.description}
-      className={`${CONTROL} shrink-[1.1] max-sm:hidden`}
-      title={part.description}
-      value={part.description ?? ''}
-      onChange={({ target }) => onChange([name, { ...part, description: target.value }])}
-    />
-  );
   return (
     <div className="flex flex-col gap-1">
       <div className="flex items-center gap-1">
@@ -101,7 +101,16 @@ function FieldRow(props: RowProps) {
           onName={(next) => onChange([next, part])}
         />
         <KindSelect entry={entry} path={path} onChange={onChange} />
-        {description}
+        {!isNarrow && (
+          <input
+            aria-label={`${texts.description}: ${path}`}
+            placeholder={texts.description}
+            className={`${CONTROL} shrink-[1.1] max-sm:hidden`}
+            title={part.description}
+            value={part.description ?? ''}
+            onChange={({ target }) => onChange([name, { ...part, description: target.value }])}
+          />
+        )}
         <span className="flex shrink-0">
           <Button
             look="quiet"
@@ -113,23 +122,53 @@ function FieldRow(props: RowProps) {
           >
             <ChevronDown aria-hidden className={classes('size-4', hasDetails && 'rotate-180')} />
           </Button>
-          <Move label={texts.up(path)} icon={ArrowUp} onMove={onUp} />
-          <Move label={texts.down(path)} icon={ArrowDown} onMove={onDown} />
           <Button look="quiet" size="icon" className="w-6" aria-label={texts.remove(path)} onClick={onRemove}>
             <X aria-hidden className="size-4" />
           </Button>
         </span>
       </div>
-      {hasDetails && <Details {...props} path={path} />}
-      {inside !== undefined && (
-        <div className="ml-2 border-l-2 border-line pl-2">
-          <FieldRows
-            schema={inside}
-            above={path}
-            onChange={(next) => onChange([name, withInside(part, next)])}
-          />
+      {hasDetails && <Details {...props} />}
+    </div>
+  );
+}
+
+/** A field beside what was read for it, and below it the fields that it has itself. */
+function FieldRow(props: RowProps) {
+  const { entry, above, onChange, beside, pointer } = props;
+  const [name, part] = entry;
+  const path = above === '' ? name : `${above} ${name}`;
+  const isGroup = kindOf(part) === 'group';
+  const inside = insideOf(part);
+  const fields = inside !== undefined && (
+    <div className="ml-2 border-l-2 border-line pl-2">
+      <FieldRows
+        schema={inside}
+        above={path}
+        onChange={(next) => onChange([name, withInside(part, next)])}
+        pointer={pointer}
+        // what was read of a list stands beside the list
+        beside={isGroup ? beside : undefined}
+        isNarrow={props.isNarrow}
+      />
+    </div>
+  );
+  if (beside === undefined)
+    return (
+      <div className="flex flex-col gap-1">
+        <FieldLine {...props} path={path} />
+        {fields}
+      </div>
+    );
+  return (
+    <div className="flex flex-col gap-1">
+      <div className={BESIDE}>
+        <div className="flex min-w-0 flex-col gap-1">
+          <FieldLine {...props} path={path} />
+          {!isGroup && fields}
         </div>
-      )}
+        {beside(pointer)}
+      </div>
+      {isGroup && fields}
     </div>
   );
 }
@@ -137,8 +176,9 @@ function FieldRow(props: RowProps) {
 const hasAllowed = (kind: Kind | undefined): boolean =>
   kind === 'string' || kind === 'number' || kind === 'integer';
 
-/** Whether a field is required, and which texts or numbers it may have. */
-function Details({ entry, path, isNeeded, onNeed, onChange }: RowProps & { path: string }) {
+/** Whether a field is required and what it may hold, its place, and its description where the line has no room. */
+function Details(props: RowProps & { path: string }) {
+  const { entry, path, isNeeded, onNeed, onChange, onUp, onDown, isNarrow } = props;
   const [name, part] = entry;
   const kind = kindOf(part);
   return (
@@ -152,6 +192,10 @@ function Details({ entry, path, isNeeded, onNeed, onChange }: RowProps & { path:
         />
         {texts.required}
       </label>
+      <span className="flex">
+        <Move label={texts.up(path)} icon={ArrowUp} onMove={onUp} />
+        <Move label={texts.down(path)} icon={ArrowDown} onMove={onDown} />
+      </span>
       {kind === 'string' && (
         <label className="flex flex-col text-[13px] text-soft">
           {texts.format}
@@ -171,7 +215,7 @@ function Details({ entry, path, isNeeded, onNeed, onChange }: RowProps & { path:
         </label>
       )}
       {hasAllowed(kind) && <Allowed part={part} path={path} onPart={(next) => onChange([name, next])} />}
-      <label className="flex w-full flex-col text-[13px] text-soft sm:hidden">
+      <label className={classes('flex w-full flex-col text-[13px] text-soft', !isNarrow && 'sm:hidden')}>
         {texts.description}
         <input
           aria-label={`${texts.description}: ${path}`}
@@ -280,15 +324,19 @@ interface FieldRowsProps {
   readonly schema: SchemaPart;
   readonly onChange: (schema: SchemaPart) => void;
   readonly above?: string;
-  readonly className?: string;
+  readonly pointer?: string;
+  /** Left out: nothing was read yet, or it stands elsewhere. */
+  readonly beside?: Beside | undefined;
+  readonly isNarrow?: boolean;
 }
 
 /** The fields of an object one below the other: named, typed, moved and removed where they stand. */
-export function FieldRows({ schema, onChange, above = '', className }: FieldRowsProps) {
+export function FieldRows(props: FieldRowsProps) {
+  const { schema, onChange, above = '', pointer = '', beside, isNarrow = beside !== undefined } = props;
   const entries = entriesOf(schema);
   const onPlace = (from: number, to: number): void => onChange(placed(schema, from, to));
   return (
-    <div data-fields className={classes('flex flex-col gap-1 p-0.5', className)}>
+    <div data-fields className="flex flex-col gap-1 p-0.5">
       {entries.map((entry, at) => (
         <div
           key={at}
@@ -307,6 +355,9 @@ export function FieldRows({ schema, onChange, above = '', className }: FieldRows
           <FieldRow
             entry={entry}
             above={above}
+            pointer={`${pointer}/${pointerPart(entry[0])}`}
+            beside={beside}
+            isNarrow={isNarrow}
             handle={{ at, list: above, onPlace }}
             isNeeded={isRequired(schema, entry[0])}
             onNeed={(isNeeded) => onChange(withRequired(schema, entry[0], isNeeded))}

@@ -1,4 +1,4 @@
-import type { SchemaPart } from '../../document/values.ts';
+import { pointerPart, type SchemaPart } from '../../document/values.ts';
 
 /** What a field holds, as people choose it. */
 export const KINDS = [
@@ -187,6 +187,16 @@ export const added = (schema: SchemaPart): SchemaPart => {
   let count = entries.length + 1;
   while (names.has(`field_${String(count)}`)) count += 1;
   return withFields(schema, [...entries, [`field_${String(count)}`, { type: 'string' }]]);
+};
+
+/** The field beside which a value stands, both as JSON Pointers; undefined: the schema has no such field. */
+export const fieldOf = (schema: SchemaPart, value: string, above = ''): string | undefined => {
+  for (const [name, part] of entriesOf(schema)) {
+    const own = `${above}/${pointerPart(name)}`;
+    if (value === own) return own;
+    if (value.startsWith(`${own}/`)) return kindOf(part) === 'group' ? fieldOf(part, value, own) : own;
+  }
+  return undefined;
 };
 
 /** Every field with its path, `line_items.amount`, and its kind, in the order of the schema. */

@@ -1,7 +1,8 @@
 import type { ExtractionResult } from '@quire/client';
 import { useMutation } from '@tanstack/react-query';
+import { useMemo, type ReactNode } from 'react';
 import { playground } from '../../texts/playground.ts';
-import { Tabs } from '../../ui/tabs.tsx';
+import type { Tab } from '../../ui/tabs.tsx';
 import { Copy } from '../../ui/values.tsx';
 import { keepExample, keptExamples } from '../../api/uploads.ts';
 import { useTenantId } from '../../api/session.ts';
@@ -10,32 +11,22 @@ import { ProblemNote } from '../../ui/states.tsx';
 import { saveFile } from '../../ui/csv.ts';
 import { ReadingsBeside } from './readingsBeside.tsx';
 import { CodeTab, type AskedOptions } from '../../document/requestCode.tsx';
-import { corrected, type ValueRow } from '../../document/values.ts';
+import { corrected, partsOf, type Part, type SchemaPart, type ValueRow } from '../../document/values.ts';
 import { filesOf, workbookOf } from '../../document/files.ts';
 import { Downloads } from '../../ui/download.tsx';
-import { ValueTree } from './valueTree.tsx';
-import { Card } from '../../ui/card.tsx';
+import { FieldRows } from './fieldRows.tsx';
+import { fieldOf } from './fields.ts';
+import { ValueGroup, Values, type Choosing } from './valueTree.tsx';
 import { BlocksTab, Converted, MarkdownTab, TextTab, type Conversion } from '../../document/conversion.tsx';
 
 const { results: texts } = playground;
 
-/** What is chosen, corrected and being corrected; the page's boxes share it. */
-export interface Choosing {
-  readonly chosen: string | undefined;
-  readonly choose: (path: string) => void;
-  readonly editing: { readonly path: string; readonly text: string } | undefined;
-  readonly edit: (editing: { path: string; text: string } | undefined) => void;
-  readonly corrections: ReadonlyMap<string, string>;
-  readonly correct: (path: string, text: string) => void;
-  /** All corrections are in an example. */
-  readonly isKept: boolean;
-  readonly markKept: () => void;
-}
-
-interface DataTabProps {
+/** What was read, and by which schema. */
+export interface Read {
   readonly file: File;
   readonly answer: ExtractionResult;
   readonly rows: readonly ValueRow[];
+  readonly ran: SchemaPart | undefined;
   readonly choosing: Choosing;
 }
 
@@ -44,7 +35,7 @@ function Examples({
   answer,
   corrections,
   markKept,
-}: Pick<DataTabProps, 'file' | 'answer'> & Pick<Choosing, 'corrections' | 'markKept'>) {
+}: Pick<Read, 'file' | 'answer'> & Pick<Choosing, 'corrections' | 'markKept'>) {
   const tenantId = useTenantId();
   const adding = useMutation({
     mutationFn: () => keepExample(tenantId, { file, expected: corrected(answer.result, corrections) }),
@@ -76,20 +67,55 @@ function Examples({
   );
 }
 
-/** The values, what the service warns of, and what one makes of them. */
-function DataTab({ file, answer, rows, choosing }: DataTabProps) {
+interface FieldsProps {
+  /** undefined: what is typed is no schema. */
+  readonly schema: SchemaPart | undefined;
+  readonly onChange: (schema: SchemaPart) => void;
+}
+
+/** What was read, by the field beside which it stands; '' has what belongs to no field. */
+const byField = (schema: SchemaPart | undefined, rows: readonly ValueRow[]): ReadonlyMap<string, Part[]> => {
+  const found = new Map<string, Part[]>();
+  for (const part of partsOf(rows)) {
+    const { path } = part.kind === 'row' ? part.row : part.table.row;
+    const field = (schema && fieldOf(schema, path)) ?? '';
+    const before = found.get(field);
+    if (before === undefined) found.set(field, [part]);
+    else before.push(part);
+  }
+  return found;
+};
+
+/** The fields of the schema, each beside what was read for it; below, what belongs to none of them. */
+export function FieldsAndValues({ schema, onChange, read }: FieldsProps & { read: Read | undefined }) {
+  const { rows, ran, choosing } = read ?? {};
+  const parts = useMemo(() => byField(schema, rows ?? []), [schema, rows]);
+  const beside = (field: string): ReactNode => {
+    const found = parts.get(field);
+    if (choosing !== undefined && found !== undefined)
+      return <Values parts={found} choosing={choosing} field={field} />;
+    const isNew = ran === undefined || fieldOf(ran, field) !== field;
+    return isNew ? <p className="px-2 py-1 text-soft">{texts.notRead}</p> : <span />;
+  };
+  const others = parts.get('');
+  return (
+    <ValueGroup chosen={choosing?.chosen}>
+      {schema !== undefined && <FieldRows schema={schema} onChange={onChange} beside={read && beside} />}
+      {choosing !== undefined && others !== undefined && (
+        <section aria-label={texts.others} className="mt-3">
+          <p className="text-[13px] text-soft">{texts.others}</p>
+          <Values parts={others} choosing={choosing} />
+        </section>
+      )}
+    </ValueGroup>
+  );
+}
+
+/** What the service warns of, and what one makes of the values. */
+export function BelowValues({ file, answer, choosing }: Read) {
   const { warnings } = answer.meta;
   return (
     <div className="flex flex-col gap-3">
-      <ValueTree
-        rows={rows}
-        chosen={choosing.chosen}
-        onChoose={choosing.choose}
-        corrections={choosing.corrections}
-        editing={choosing.editing}
-        onEdit={choosing.edit}
-        onCorrect={choosing.correct}
-      />
       {warnings.length > 0 && (
         <div className="rounded-md bg-warn-soft p-3 text-warn">
           <p className="font-medium">{texts.warnings}</p>
@@ -116,7 +142,7 @@ function DataTab({ file, answer, rows, choosing }: DataTabProps) {
   );
 }
 
-interface ResultsProps {
+interface WaysProps {
   readonly file: File;
   readonly pages: number | undefined;
   /** As it stands now, and as the answer was read by. */
@@ -125,20 +151,12 @@ interface ResultsProps {
   /** How the next run reads. */
   readonly options: AskedOptions;
   readonly answer: ExtractionResult | undefined;
-  readonly rows: readonly ValueRow[];
-  readonly choosing: Choosing;
   readonly conversion: Conversion;
 }
 
-/** What was read, in all the ways to look at it, and the request as a program sends it. */
-export function Results(props: ResultsProps) {
-  const { file, pages, schema, ran, options, answer, rows, choosing, conversion } = props;
-  const data =
-    answer === undefined ? (
-      <p className="text-soft">{playground.run.first}</p>
-    ) : (
-      <DataTab file={file} answer={answer} rows={rows} choosing={choosing} />
-    );
+/** The other ways to look at what was read, and the request as a program sends it. */
+export const otherWays = (props: WaysProps): readonly Tab[] => {
+  const { file, pages, schema, ran, options, answer, conversion } = props;
   const converted = { markdown: MarkdownTab, text: TextTab, blocks: BlocksTab };
   const ways = (['markdown', 'text', 'blocks'] as const).map((id) => {
     const Way = converted[id];
@@ -155,21 +173,6 @@ export function Results(props: ResultsProps) {
         <ReadingsBeside file={file} pages={pages} schema={ran} answer={answer} />
       ),
   };
-  return (
-    <Card>
-      <Tabs
-        label={texts.label}
-        tabs={[
-          { id: 'data', name: texts.data, content: data },
-          ...ways,
-          compared,
-          {
-            id: 'code',
-            name: texts.code,
-            content: <CodeTab name={file.name} schema={schema} options={options} />,
-          },
-        ]}
-      />
-    </Card>
-  );
-}
+  const code = <CodeTab name={file.name} schema={schema} options={options} />;
+  return [...ways, compared, { id: 'code', name: texts.code, content: code }];
+};

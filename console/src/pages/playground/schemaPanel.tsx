@@ -2,9 +2,9 @@ import { useState, type KeyboardEvent } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { Plus } from '../../ui/icons/icons.tsx';
-import { FieldRows } from './fieldRows.tsx';
 import { kindOf, suggestionsFor, withEntry } from './fields.ts';
 import { useHistory } from './history.ts';
+import { BelowValues, FieldsAndValues, type Read } from './results.tsx';
 import { CompareSchemas } from './schemasBeside.tsx';
 import {
   readSchema,
@@ -19,8 +19,9 @@ import { useChange } from '../../api/connection.ts';
 import { useActing, useTenantId } from '../../api/session.ts';
 import { Card } from '../../ui/card.tsx';
 import { JsonEditor } from '../../ui/editor.tsx';
+import { Go } from '../../ui/go.tsx';
 import { Select } from '../../ui/select.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Tabs, type Tab } from '../../ui/tabs.tsx';
 
 const { schema: texts } = playground;
 
@@ -172,6 +173,9 @@ interface SchemaPanelProps {
   readonly text: string;
   readonly onChange: (text: string) => void;
   readonly proposing: Proposing;
+  /** undefined: nothing was read yet. */
+  readonly read: Read | undefined;
+  readonly otherWays: readonly Tab[];
 }
 
 function SaveAsConfig({ schema }: { schema: unknown }) {
@@ -185,18 +189,22 @@ function SaveAsConfig({ schema }: { schema: unknown }) {
         size="small"
         disabled={schema === undefined}
         isBusy={save.isPending}
-        onClick={() => save.mutate({ body: { tenant_id, name: 'Playground', schema } })}
+        onClick={() => save.mutate({ body: { tenant_id, name: texts.configName, schema } })}
       >
         {texts.save}
       </Button>
-      {save.data !== undefined && <p role="status">{texts.saved(save.data.config_id)}</p>}
+      {save.data !== undefined && (
+        <p role="status">
+          <Go to={`/configs/${save.data.config_id}`}>{texts.saved}</Go>
+        </p>
+      )}
       <ProblemNote error={save.error} />
     </div>
   );
 }
 
-/** What is read: from a template, field by field, as JSON, or proposed from the document. */
-export function SchemaPanel({ text, onChange, proposing }: SchemaPanelProps) {
+/** What is read, from a template, field by field, as JSON, or proposed from the document; and what was read by it. */
+export function SchemaPanel({ text, onChange, proposing, read, otherWays }: SchemaPanelProps) {
   const [template, choose] = useState<string>('');
   const { schema, fault } = readSchema(text);
   const { change, undo, redo } = useHistory(text, onChange);
@@ -241,14 +249,17 @@ export function SchemaPanel({ text, onChange, proposing }: SchemaPanelProps) {
             {
               id: 'fields',
               name: texts.fields,
-              content:
-                schema === undefined ? (
-                  <p className="text-bad">{fault}</p>
-                ) : (
-                  <div onKeyDown={(event) => stepByKey(event, { undo, redo })}>
-                    <FieldRows schema={schema} onChange={(next) => change(textOf(next), typedInto())} />
-                  </div>
-                ),
+              content: (
+                <div className="flex flex-col gap-3" onKeyDown={(event) => stepByKey(event, { undo, redo })}>
+                  {schema === undefined && <p className="text-bad">{fault}</p>}
+                  <FieldsAndValues
+                    schema={schema}
+                    onChange={(next) => change(textOf(next), typedInto())}
+                    read={read}
+                  />
+                  {read !== undefined && <BelowValues {...read} />}
+                </div>
+              ),
             },
             {
               id: 'json',
@@ -264,6 +275,7 @@ export function SchemaPanel({ text, onChange, proposing }: SchemaPanelProps) {
                 </div>
               ),
             },
+            ...otherWays,
           ]}
         />
         <SaveAsConfig schema={schema} />

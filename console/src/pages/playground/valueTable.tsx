@@ -11,10 +11,11 @@ const { results: texts } = playground;
 const toneOf = (share: number): string =>
   [[0.9, 'bg-good'] as const, [0.7, 'bg-warn'] as const].find(([least]) => share >= least)?.[1] ?? 'bg-bad';
 
-/** How certain a value is, and how it was found; results of earlier releases do not say that. */
-const saidOf = ({ confidence, by }: Placed): readonly string[] => [
+/** How certain a value is, where it stands, and how it was found; results of earlier releases do not say that. */
+const saidOf = ({ confidence, by, page }: Placed): readonly string[] => [
   texts.confidence(confidence),
   ...(by === undefined ? [] : [texts.foundBy(by)]),
+  texts.onPage(page),
 ];
 
 /** How certain a value is, as a bar and in figures. */
@@ -43,8 +44,7 @@ interface CellProps extends Shared {
   readonly isNumber: boolean;
 }
 
-const certainty = ({ citation }: ValueRow): string | undefined =>
-  citation && [...saidOf(citation), texts.onPage(citation.page)].join(', ');
+const certainty = ({ citation }: ValueRow): string | undefined => citation && saidOf(citation).join(', ');
 
 function Cell({ cell, isStop, isNumber, chosen, onChoose, corrections }: CellProps) {
   const { path, name, value, citation, errors } = cell;
@@ -64,8 +64,8 @@ function Cell({ cell, isStop, isNumber, chosen, onChoose, corrections }: CellPro
         tabIndex={isStop ? 0 : -1}
         onClick={() => onChoose(path)}
         className={classes(
-          'block h-full w-full px-2 py-1 hover:bg-sunken',
-          isNumber ? 'min-w-16 text-right' : 'min-w-32 text-left',
+          'block h-full w-full scroll-my-28 px-2 py-1 hover:bg-sunken',
+          isNumber ? 'min-w-16 text-right' : 'min-w-24 text-left',
         )}
       >
         <span className="block max-w-56 break-words">

@@ -1,10 +1,10 @@
-import { useEffect, useMemo, useRef, type KeyboardEvent } from 'react';
+import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { Pencil } from '../../ui/icons/icons.tsx';
 import { playground } from '../../texts/playground.ts';
 import { Badge } from '../../ui/card.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes, CONTROL } from '../../ui/style.ts';
-import { partsOf, type ValueRow, type ValueTable } from '../../document/values.ts';
+import type { Part, ValueRow, ValueTable } from '../../document/values.ts';
 import { Confidence, cellName, ValueTableView } from './valueTable.tsx';
 
 const VALUE = 'button[data-value]';
@@ -52,24 +52,27 @@ const walk = (event: KeyboardEvent<HTMLElement>): void => {
 
 const { results: texts } = playground;
 
-interface ValueTreeProps {
-  readonly rows: readonly ValueRow[];
+/** What is chosen, corrected and being corrected; the page's boxes share it. */
+export interface Choosing {
   readonly chosen: string | undefined;
-  readonly onChoose: (path: string) => void;
-  readonly corrections: ReadonlyMap<string, string>;
+  readonly choose: (path: string) => void;
   /** The value that is being corrected, and what is typed or drawn for it. */
   readonly editing: { readonly path: string; readonly text: string } | undefined;
-  readonly onEdit: (editing: { path: string; text: string } | undefined) => void;
-  readonly onCorrect: (path: string, text: string) => void;
+  readonly edit: (editing: { path: string; text: string } | undefined) => void;
+  readonly corrections: ReadonlyMap<string, string>;
+  readonly correct: (path: string, text: string) => void;
+  /** All corrections are in an example. */
+  readonly isKept: boolean;
+  readonly markKept: () => void;
 }
 
-function Correction({ name, editing, onEdit, onCorrect }: CorrectionProps) {
+function Correction({ name, editing, edit, correct }: CorrectionProps) {
   return (
     <form
       className="flex flex-wrap items-center gap-2 bg-accent-soft px-2 py-1.5"
       onSubmit={(event) => {
         event.preventDefault();
-        onCorrect(editing.path, editing.text);
+        correct(editing.path, editing.text);
       }}
     >
       <input
@@ -77,12 +80,12 @@ function Correction({ name, editing, onEdit, onCorrect }: CorrectionProps) {
         aria-label={texts.correct(name)}
         className={`${CONTROL} max-w-64`}
         value={editing.text}
-        onChange={({ target }) => onEdit({ ...editing, text: target.value })}
+        onChange={({ target }) => edit({ ...editing, text: target.value })}
       />
       <Button size="small" look="primary" type="submit">
         {texts.keep}
       </Button>
-      <Button size="small" onClick={() => onEdit(undefined)}>
+      <Button size="small" onClick={() => edit(undefined)}>
         {texts.cancel}
       </Button>
       <span className="text-[13px] text-soft">{texts.correctSay}</span>
@@ -90,13 +93,15 @@ function Correction({ name, editing, onEdit, onCorrect }: CorrectionProps) {
   );
 }
 
-interface CorrectionProps extends Pick<ValueTreeProps, 'onEdit' | 'onCorrect'> {
+interface CorrectionProps extends Pick<Choosing, 'edit' | 'correct'> {
   readonly name: string;
   readonly editing: { readonly path: string; readonly text: string };
 }
 
 interface RowProps {
   readonly row: ValueRow;
+  /** The field beside which it stands, whose name is said there. */
+  readonly field: string | undefined;
   readonly isChosen: boolean;
   readonly correction: string | undefined;
   readonly onChoose: () => void;
@@ -113,15 +118,22 @@ function Value({ row, correction }: Pick<RowProps, 'row' | 'correction'>) {
   return row.value === null ? <i className="text-soft">{texts.absent}</i> : row.value;
 }
 
-function Row({ row, isChosen, correction, onChoose, onEdit }: RowProps) {
-  const { path, name, depth, value, citation, errors } = row;
-  const indent = { paddingLeft: `${String(8 + depth * 16)}px` };
+/** How deep below the field beside which it stands, or in the result. */
+const depthIn = ({ path, depth }: ValueRow, field = ''): number =>
+  field === '' ? depth : path.split('/').length - field.split('/').length;
+
+function Row({ row, field, isChosen, correction, onChoose, onEdit }: RowProps) {
+  const { path, name, value, citation, errors } = row;
+  const indent = { paddingLeft: `${String(8 + depthIn(row, field) * 16)}px` };
+  const isNamed = path !== field;
   return (
     <>
       {value === undefined ? (
-        <p style={indent} className="pt-2 pb-1 text-[13px] font-medium text-soft">
-          {name}
-        </p>
+        isNamed && (
+          <p style={indent} className="pt-2 pb-1 text-[13px] font-medium text-soft">
+            {name}
+          </p>
+        )
       ) : (
         <div className={classes('flex items-center', isChosen && 'bg-accent-soft')}>
           <button
@@ -131,19 +143,29 @@ function Row({ row, isChosen, correction, onChoose, onEdit }: RowProps) {
             onClick={onChoose}
             style={indent}
             className={classes(
-              'flex min-w-0 flex-1 flex-wrap items-center gap-x-3 py-1 pr-2',
-              'text-left hover:bg-sunken sm:flex-nowrap',
+              'flex min-w-0 flex-1 scroll-my-28 items-center gap-x-3 py-1 pr-2 text-left hover:bg-sunken',
+              isNamed && 'flex-wrap sm:flex-nowrap',
             )}
           >
-            <span className="w-32 grow truncate text-soft sm:shrink-0 sm:grow-0" title={name}>
+            <span
+              className={classes(isNamed ? 'w-32 grow truncate text-soft sm:shrink-0 sm:grow-0' : 'sr-only')}
+              title={name}
+            >
               {name}
             </span>
-            <span className="order-last min-w-0 basis-full break-words sm:order-none sm:flex-1 sm:basis-0">
+            <span
+              className={classes(
+                'min-w-0 break-words',
+                isNamed ? 'order-last basis-full sm:order-none sm:flex-1 sm:basis-0' : 'flex-1',
+              )}
+            >
               <Value row={row} correction={correction} />
             </span>
             {citation !== undefined && (
               <>
-                <span className="text-[13px] text-soft max-sm:hidden">{texts.onPage(citation.page)}</span>
+                {isNamed && (
+                  <span className="text-[13px] text-soft max-sm:hidden">{texts.onPage(citation.page)}</span>
+                )}
                 <Confidence citation={citation} />
               </>
             )}
@@ -165,79 +187,93 @@ function Row({ row, isChosen, correction, onChoose, onEdit }: RowProps) {
 /** The head of a table has no value to choose. */
 const nothing = (): void => undefined;
 
-function RowPart({ row, ...props }: ValueTreeProps & { readonly row: ValueRow }) {
-  const { chosen, onChoose, corrections, editing, onEdit, onCorrect } = props;
+interface PartProps {
+  readonly choosing: Choosing;
+  readonly field: string | undefined;
+}
+
+function RowPart({ row, field, choosing }: PartProps & { readonly row: ValueRow }) {
+  const { chosen, choose, corrections, editing, edit, correct } = choosing;
   return (
     <>
       <Row
         row={row}
+        field={field}
         isChosen={row.path === chosen}
         correction={corrections.get(row.path)}
-        onChoose={() => onChoose(row.path)}
+        onChoose={() => choose(row.path)}
         onEdit={() => {
-          onChoose(row.path);
-          onEdit({ path: row.path, text: corrections.get(row.path) ?? row.value ?? '' });
+          choose(row.path);
+          edit({ path: row.path, text: corrections.get(row.path) ?? row.value ?? '' });
         }}
       />
       {editing?.path === row.path && (
-        <Correction name={row.name} editing={editing} onEdit={onEdit} onCorrect={onCorrect} />
+        <Correction name={row.name} editing={editing} edit={edit} correct={correct} />
       )}
     </>
   );
 }
 
-function TablePart({ table, ...props }: ValueTreeProps & { readonly table: ValueTable }) {
-  const { chosen, onChoose, corrections, editing, onEdit, onCorrect } = props;
+function TablePart({ table, field, choosing }: PartProps & { readonly table: ValueTable }) {
+  const { chosen, choose, corrections, editing, edit, correct } = choosing;
   const edited = table.lines
     .flatMap(({ cells }) => [...cells.values()])
     .find(({ path }) => path === editing?.path);
+  const head = { row: table.row, field, isChosen: false, correction: undefined };
   return (
     <>
-      <Row row={table.row} isChosen={false} correction={undefined} onChoose={nothing} onEdit={nothing} />
+      <Row {...head} onChoose={nothing} onEdit={nothing} />
       <ValueTableView
         table={table}
         chosen={chosen}
-        onChoose={onChoose}
+        onChoose={choose}
         corrections={corrections}
-        onEdit={({ path, value }) => onEdit({ path, text: corrections.get(path) ?? value ?? '' })}
+        onEdit={({ path, value }) => edit({ path, text: corrections.get(path) ?? value ?? '' })}
       />
       {editing !== undefined && edited !== undefined && (
-        <Correction name={cellName(table, edited)} editing={editing} onEdit={onEdit} onCorrect={onCorrect} />
+        <Correction name={cellName(table, edited)} editing={editing} edit={edit} correct={correct} />
       )}
     </>
   );
 }
 
-/** The values, lists of objects as tables; each with its place, how certain it is, and what is wrong with it. */
-export function ValueTree(props: ValueTreeProps) {
-  const { rows, chosen } = props;
+interface ValuesProps {
+  readonly parts: readonly Part[];
+  readonly choosing: Choosing;
+  /** The field beside which they stand; left out: none. */
+  readonly field?: string;
+}
+
+/** Values, lists of objects as tables; each with its place, how certain it is, and what is wrong with it. */
+export function Values({ parts, choosing, field }: ValuesProps) {
+  return (
+    <div className="min-w-0 divide-y divide-line">
+      {parts.map((part) =>
+        part.kind === 'row' ? (
+          <div key={part.row.path}>
+            <RowPart row={part.row} field={field} choosing={choosing} />
+          </div>
+        ) : (
+          <div key={part.table.row.path}>
+            <TablePart table={part.table} field={field} choosing={choosing} />
+          </div>
+        ),
+      )}
+    </div>
+  );
+}
+
+/** The values of a result among their fields: the chosen one is scrolled to, arrow keys go from one to another. */
+export function ValueGroup({ chosen, children }: { chosen: string | undefined; children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null);
-  const parts = useMemo(() => partsOf(rows), [rows]);
   useEffect(() => {
     if (chosen === undefined) return;
     const value = place.current?.querySelector(`[data-value="${CSS.escape(chosen)}"]`);
     value?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [chosen]);
   return (
-    <div
-      ref={place}
-      role="group"
-      aria-label={texts.values}
-      tabIndex={-1}
-      onKeyDown={walk}
-      className="max-h-[60vh] divide-y divide-line overflow-y-auto"
-    >
-      {parts.map((part) =>
-        part.kind === 'row' ? (
-          <div key={part.row.path}>
-            <RowPart {...props} row={part.row} />
-          </div>
-        ) : (
-          <div key={part.table.row.path}>
-            <TablePart {...props} table={part.table} />
-          </div>
-        ),
-      )}
+    <div ref={place} role="group" aria-label={texts.values} tabIndex={-1} onKeyDown={walk}>
+      {children}
     </div>
   );
 }

@@ -27,9 +27,10 @@ import { AskToStay } from '../../ui/leaving.tsx';
 import { ProblemNote, ProgressBar } from '../../ui/states.tsx';
 import { DocumentView } from '../../document/documentView.tsx';
 import type { Marked } from '../../document/overlay.tsx';
-import { Results, type Choosing } from './results.tsx';
+import { otherWays } from './results.tsx';
 import { SchemaPanel, useProposing } from './schemaPanel.tsx';
 import { readSchema, valueRows, type ValueRow, withoutOldPlaces } from '../../document/values.ts';
+import type { Choosing } from './valueTree.tsx';
 
 const { run: runTexts } = playground;
 
@@ -56,7 +57,7 @@ function Quote({ quote }: { quote: QuoteResponse | undefined }) {
 /** Runs, with what it costs before and did cost after. */
 function RunBar({ quote, step, isRunning, canRun, answer, onRun, onStop }: RunBarProps) {
   return (
-    <div className="flex flex-wrap items-center gap-3">
+    <div className="z-10 flex flex-wrap items-center gap-3 bg-page py-2 lg:sticky lg:top-12 lg:-my-2">
       <Button look="primary" isBusy={isRunning} disabled={!canRun} onClick={onRun}>
         {runTexts.run}
       </Button>
@@ -238,22 +239,21 @@ export function Workbench(props: WorkbenchProps) {
   const [isBroken, mark] = useState(false);
   const [ran, keepRan] = useState(() => (kept && schemaOf(kept.run)) ?? schemaText);
   const { reading, step, stop } = values;
-  /** What is read at once is looked at before its schema. */
-  const [isResultFirst] = useState(reading.isPending);
   const choosing = useChoosing(props.corrections);
   const priced = { pages: pagesChosen(options.pages, pages), extraction_mode: options.mode };
   const quote = useQuote('extract', priced);
   const answer = answerOf(reading, kept);
   useKeptDraft(tenant_id, { run: runId, schema: schemaText, corrections: choosing.corrections });
+  const ranSchema = useMemo(() => readSchema(ran).schema, [ran]);
   const read = useMemo(
     () =>
       answer === undefined
         ? []
-        : valueRows(answer.result, readSchema(ran).schema, {
+        : valueRows(answer.result, ranSchema, {
             citations: answer.meta.citations,
             errors: answer.validation_errors,
           }),
-    [answer, ran],
+    [answer, ranSchema],
   );
   const { corrections } = choosing;
   const rows = useMemo(() => withoutOldPlaces(read, corrections), [read, corrections]);
@@ -267,9 +267,8 @@ export function Workbench(props: WorkbenchProps) {
     { told, before: kept && markdownOf(kept.run) },
   );
   const proposing = useProposing(converting);
-  const schemaPanel = <SchemaPanel text={schemaText} onChange={onSchema} proposing={proposing} />;
   return (
-    <div className="grid gap-4 lg:grid-cols-2">
+    <div className="grid gap-4 lg:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]">
       <AskToStay isUnsaved={choosing.corrections.size > 0 && !choosing.isKept} />
       <Card
         title={file.name}
@@ -296,7 +295,6 @@ export function Workbench(props: WorkbenchProps) {
       </Card>
       <div className="flex min-w-0 flex-col gap-4">
         <BeforeNote kept={reading.isIdle ? kept : undefined} />
-        {!isResultFirst && schemaPanel}
         <RunOptionsBar options={options} onChange={choose} onSchema={onSchema} />
         <RunBar
           quote={quote}
@@ -318,18 +316,21 @@ export function Workbench(props: WorkbenchProps) {
             }}
           />
         )}
-        <Results
-          file={file}
-          pages={pages}
-          schema={schemaText}
-          ran={ran}
-          options={{ ...options, isPartialAllowed: true }}
-          answer={answer}
-          rows={rows}
-          choosing={choosing}
-          conversion={converting}
+        <SchemaPanel
+          text={schemaText}
+          onChange={onSchema}
+          proposing={proposing}
+          read={answer && { file, answer, rows, ran: ranSchema, choosing }}
+          otherWays={otherWays({
+            file,
+            pages,
+            schema: schemaText,
+            ran,
+            options: { ...options, isPartialAllowed: true },
+            answer,
+            conversion: converting,
+          })}
         />
-        {isResultFirst && schemaPanel}
       </div>
     </div>
   );

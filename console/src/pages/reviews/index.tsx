@@ -2,23 +2,17 @@ import type { ReviewItem } from '@quire/client';
 import { usePages } from '../../api/connection.ts';
 import { useActing } from '../../api/session.ts';
 import { reviews as texts } from '../../texts/reviews.ts';
-import { Badge, PageHeader, type Tone } from '../../ui/card.tsx';
+import { statusName } from '../../texts/shell.ts';
+import { PageHeader } from '../../ui/card.tsx';
 import { ForTenant } from '../../ui/forTenant.tsx';
 import { Go, useAddressValue, useGo, useRest } from '../../ui/go.tsx';
 import { Select } from '../../ui/select.tsx';
-import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
-import { useActorNames } from '../../ui/keyNames.tsx';
+import { useActorNames } from '../../ui/names.tsx';
 import { ReviewPage } from './review.tsx';
 
-const TONES: Readonly<Record<ReviewItem['status'], Tone>> = {
-  open: 'warn',
-  leased: 'accent',
-  decided: 'good',
-  rejected: 'bad',
-  expired: 'neutral',
-};
 /** The address of a review; `show`: which reviews the list shows that one comes back to. */
 const pathOf = ({ review_id }: ReviewItem, show: string | undefined): string =>
   `/reviews/${review_id}${show === undefined ? '' : `?show=${show}`}`;
@@ -41,8 +35,8 @@ const COLUMNS: readonly Column<ReviewItem>[] = [
   {
     id: 'status',
     name: texts.columns.status,
-    value: ({ status }) => texts.status[status],
-    show: ({ status }) => <Badge tone={TONES[status]}>{texts.status[status]}</Badge>,
+    value: ({ status }) => statusName(status),
+    show: ({ status }) => <Status status={status} />,
   },
   {
     id: 'confidence',

@@ -7,13 +7,13 @@ import { quire, useChange, useRead } from '../../api/connection.ts';
 import { connection } from '../../api/send.ts';
 import { useActing } from '../../api/session.ts';
 import { reviews as texts } from '../../texts/reviews.ts';
-import { shell } from '../../texts/shell.ts';
+import { shell, statusName } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, PageHeader } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
 import { Go, useAddressValue, useGo } from '../../ui/go.tsx';
-import { useActorNames } from '../../ui/keyNames.tsx';
+import { useActorNames } from '../../ui/names.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { comeBackTo } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
@@ -231,7 +231,7 @@ function Opened({ review, readAgain }: OpenedProps) {
       {!isOpen && (
         <p role="status" className="flex flex-wrap items-center gap-3">
           <span>
-            {texts.status[status]}: <Last review={review} />
+            {statusName(status)}: <Last review={review} />
           </span>
           <Button
             isBusy={reopen.isPending}

@@ -4,12 +4,12 @@ import { useMemo } from 'react';
 import { fileAt, quire, useRead, XLSX } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { runs } from '../../texts/runs.ts';
+import { statusName } from '../../texts/shell.ts';
 import { Downloads } from '../../ui/download.tsx';
 import { Go } from '../../ui/go.tsx';
-import { Skeleton } from '../../ui/states.tsx';
+import { Skeleton, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { cellsOf, tableOf } from '../../document/files.ts';
-import { StatusBadge, statusIn } from './list.tsx';
 
 const texts = runs.files;
 
@@ -87,8 +87,8 @@ const columnsFor = (lines: readonly BatchResult[], named: Names): readonly Colum
     {
       id: 'status',
       name: texts.status,
-      value: ({ status }) => statusIn(status),
-      show: ({ status }) => <StatusBadge status={status} />,
+      value: ({ status }) => statusName(status),
+      show: ({ status }) => <Status status={status} />,
     },
     { id: 'why', name: texts.why, value: ({ error }) => error?.detail ?? null, share: 1.4 },
     ...names.map((name) => ({
@@ -105,7 +105,7 @@ const csvOf = (lines: readonly BatchResult[], named: Names): string =>
       (line) =>
         new Map<string, unknown>([
           [texts.file, nameOf(line, named)],
-          [texts.status, statusIn(line.status)],
+          [texts.status, statusName(line.status)],
           [texts.why, line.error?.detail ?? null],
           ...valuesOf(line),
         ]),

@@ -7,6 +7,7 @@ import { ReadingTable, type ReadBySchema } from '../../document/readingTable.tsx
 import { Card } from '../../ui/card.tsx';
 import { Go } from '../../ui/go.tsx';
 import { Select } from '../../ui/select.tsx';
+import { useConfigNames } from '../../ui/names.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { timeIn, useZone } from '../../ui/zone.ts';
 
@@ -14,12 +15,6 @@ const { compare: texts } = runs.one;
 const NONE = 'none';
 /** Runs of one document that can be chosen, the newest. */
 const RUNS_MAX = 100;
-
-/** Names of the tenant's configs. */
-export const useConfigNames = (tenant_id: string): ((id: string) => string) => {
-  const { data } = useRead('listConfigs', { query: { tenant_id } });
-  return (id) => data?.items.find(({ config_id }) => config_id === id)?.name ?? id;
-};
 
 /** A run as one of two that are compared; undefined: its result is gone. */
 const readingOf = (run: Run, nameOf: (id: string) => string): ReadBySchema | undefined =>

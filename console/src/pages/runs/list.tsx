@@ -3,36 +3,15 @@ import { useState, type ChangeEvent, type KeyboardEvent } from 'react';
 import { usePages, useRead } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { runs as texts } from '../../texts/runs.ts';
-import { operationNames } from '../../texts/shell.ts';
-import { Badge, type Tone } from '../../ui/card.tsx';
+import { kindName, statusName } from '../../texts/shell.ts';
 import { columnsFor } from '../../ui/columns.tsx';
 import { Go, useAddressValues, useGo } from '../../ui/go.tsx';
-import { useActorNames } from '../../ui/keyNames.tsx';
-import { Select } from '../../ui/select.tsx';
-import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { useActorNames } from '../../ui/names.tsx';
+import { Select, statusChoices } from '../../ui/select.tsx';
+import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { CONTROL } from '../../ui/style.ts';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits, Time } from '../../ui/values.tsx';
-
-const TONES: Readonly<Record<string, Tone>> = {
-  succeeded: 'good',
-  partial: 'warn',
-  needs_review: 'warn',
-  failed: 'bad',
-  running: 'accent',
-};
-
-const has = <Words extends object>(words: Words, name: string): name is keyof Words & string =>
-  Object.hasOwn(words, name);
-
-/** A state of a run in words. */
-export const statusIn = (status: string): string =>
-  has(texts.status, status) ? texts.status[status] : status;
-
-const KINDS: Readonly<Record<string, string>> = { ...operationNames, ...texts.kinds };
-
-/** A kind of work in words. */
-export const kindIn = (kind: string): string => KINDS[kind] ?? kind;
 
 /** The document of a run, as people know it. */
 export const nameOf = ({ file_name, document_id, run_id }: RunItem): string =>
@@ -40,18 +19,14 @@ export const nameOf = ({ file_name, document_id, run_id }: RunItem): string =>
 
 const pathOf = ({ run_id }: RunItem): string => `/runs/${run_id}`;
 
-export function StatusBadge({ status }: { status: string }) {
-  return <Badge tone={TONES[status] ?? 'neutral'}>{statusIn(status)}</Badge>;
-}
-
 const { text, time } = columnsFor<RunItem, keyof typeof texts.columns>(texts.columns);
 
 const columnsWith = (keyName: (keyId: string) => string): readonly Column<RunItem>[] => [
   text('document', nameOf, { share: 2, show: (run) => <Go to={pathOf(run)}>{nameOf(run)}</Go> }),
-  text('kind', ({ kind }) => kindIn(kind), { share: 0.8 }),
-  text('status', ({ status }) => statusIn(status), {
+  text('kind', ({ kind }) => kindName(kind), { share: 0.8 }),
+  text('status', ({ status }) => statusName(status), {
     share: 1.1,
-    show: ({ status }) => <StatusBadge status={status} />,
+    show: ({ status }) => <Status status={status} />,
   }),
   text('pages', ({ pages }) => pages, { isNumber: true, share: 0.6 }),
   text('credits', ({ credits_used }) => credits_used, {
@@ -84,6 +59,9 @@ const SORTS = {
 
 const FILTERS = ['q', 'kind', 'status', 'config_id', 'key_id', 'tag', 'from', 'to', 'document_id'] as const;
 type FilterName = (typeof FILTERS)[number];
+
+const KINDS = ['extract', 'to_markdown', 'training'];
+const STATUSES = ['queued', 'running', 'succeeded', 'partial', 'needs_review', 'failed', 'cancelled'];
 
 const ANY = 'any';
 
@@ -162,9 +140,6 @@ interface FiltersProps {
   readonly onChange: (changes: Partial<Asked>) => void;
 }
 
-const choicesOf = (words: Readonly<Record<string, string>>) =>
-  Object.entries(words).map(([value, name]) => ({ value, name }));
-
 function Filters({ asked, onChange }: FiltersProps) {
   const tenant_id = useTenantId();
   const configs = useRead('listConfigs', { query: { tenant_id } }).data?.items ?? [];
@@ -191,8 +166,12 @@ function Filters({ asked, onChange }: FiltersProps) {
   return (
     <div role="search" aria-label={texts.filters} className="flex flex-wrap items-center gap-2">
       {typed('q', texts.search)}
-      {pick('kind', [filter.kind, any.kind], choicesOf(texts.kinds))}
-      {pick('status', [filter.status, any.status], choicesOf(texts.status))}
+      {pick(
+        'kind',
+        [filter.kind, any.kind],
+        KINDS.map((value) => ({ value, name: kindName(value) })),
+      )}
+      {pick('status', [filter.status, any.status], statusChoices(STATUSES))}
       {configs.length > 0 &&
         pick(
           'config_id',

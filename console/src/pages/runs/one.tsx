@@ -4,19 +4,20 @@ import { useState } from 'react';
 import { toast } from 'sonner';
 import { useChange, useRead } from '../../api/connection.ts';
 import { runs as texts } from '../../texts/runs.ts';
+import { kindName } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, PageHeader } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Downloads } from '../../ui/download.tsx';
 import { Go } from '../../ui/go.tsx';
-import { useActorNames } from '../../ui/keyNames.tsx';
-import { ProblemNote, Skeleton } from '../../ui/states.tsx';
+import { Named, useActorNames, useConfigNames } from '../../ui/names.tsx';
+import { ProblemNote, Skeleton, Status } from '../../ui/states.tsx';
 import { Copy, Credits, Time } from '../../ui/values.tsx';
 import { filesOf, workbookOf } from '../../document/files.ts';
 import { CodeTab } from '../../document/requestCode.tsx';
 import { optionsOf } from '../../document/runOptions.tsx';
-import { CompareRuns, useConfigNames } from './compare.tsx';
-import { kindIn, nameOf, StatusBadge } from './list.tsx';
+import { CompareRuns } from './compare.tsx';
+import { nameOf } from './list.tsx';
 import type { ReactNode } from 'react';
 
 const { one, columns } = texts;
@@ -46,9 +47,9 @@ function Facts({ run }: { run: Run }) {
   const tags = Object.entries(run.tags).map(([name, value]) => `${name}: ${value}`);
   return (
     <dl className="grid grid-cols-1 gap-3 sm:grid-cols-3 lg:grid-cols-4">
-      <Fact name={columns.kind}>{kindIn(run.kind)}</Fact>
+      <Fact name={columns.kind}>{kindName(run.kind)}</Fact>
       <Fact name={columns.status}>
-        <StatusBadge status={run.status} />
+        <Status status={run.status} />
       </Fact>
       <Fact name={columns.credits}>
         {run.credits_used === null ? '–' : <Credits value={run.credits_used} />}
@@ -64,10 +65,7 @@ function Facts({ run }: { run: Run }) {
       <Fact name={one.model}>{run.model ?? '–'}</Fact>
       {run.config_id !== null && (
         <Fact name={columns.config}>
-          <span className="flex items-center gap-1">
-            <bdi className="min-w-0 truncate">{configName(run.config_id)}</bdi>
-            <Copy text={run.config_id} />
-          </span>
+          <Named id={run.config_id}>{configName(run.config_id)}</Named>
         </Fact>
       )}
       {tags.length > 0 && <Fact name={one.tags}>{tags.join(', ')}</Fact>}
@@ -179,7 +177,7 @@ export function OneRun({ runId }: { runId: string }) {
     );
   return (
     <>
-      <PageHeader title={nameOf(run)} say={kindIn(run.kind)} />
+      <PageHeader title={nameOf(run)} say={kindName(run.kind)} />
       <div className="flex flex-col gap-4">
         <Ways run={run} />
         <Card>

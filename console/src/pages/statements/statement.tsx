@@ -5,7 +5,7 @@ import { Badge, PageHeader, Stat } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
 import { Downloads, type NamedFile } from '../../ui/download.tsx';
 import { Go } from '../../ui/go.tsx';
-import { useKeyNames } from '../../ui/keyNames.tsx';
+import { useKeyNames } from '../../ui/names.tsx';
 import { PrintButton } from '../../ui/printing.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';

@@ -1,7 +1,9 @@
 import type { GrantItem, LedgerItem } from '@quire/client';
 import { usePages } from '../../api/connection.ts';
+import { kindName } from '../../texts/shell.ts';
 import { tenants as texts } from '../../texts/tenants.ts';
 import { Badge, type Tone } from '../../ui/card.tsx';
+import { DocumentName, Named } from '../../ui/names.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { documentOf, DocumentLink } from '../../ui/columns.tsx';
@@ -122,7 +124,7 @@ const TONES: Readonly<Record<LedgerItem['kind'], Tone>> = {
   admin_adjustment: 'accent',
 };
 
-const LEDGER_COLUMNS: readonly Column<LedgerItem>[] = [
+const ledgerColumns = (tenantId: string): readonly Column<LedgerItem>[] => [
   {
     id: 'created_at',
     name: texts.ledger.when,
@@ -141,7 +143,7 @@ const LEDGER_COLUMNS: readonly Column<LedgerItem>[] = [
   {
     id: 'what',
     name: texts.ledger.what,
-    value: ({ operation, reason }) => reason ?? operation,
+    value: ({ operation, reason }) => reason ?? (operation && kindName(operation)),
     share: 1.6,
   },
   { id: 'pages', name: texts.ledger.pages, value: ({ pages }) => pages, isNumber: true },
@@ -164,9 +166,18 @@ const LEDGER_COLUMNS: readonly Column<LedgerItem>[] = [
     id: 'reference',
     name: texts.ledger.reference,
     value: ({ provider_txn_id, document_id, job_id }) => provider_txn_id ?? document_id ?? job_id,
+    show: ({ provider_txn_id, document_id, job_id }) =>
+      provider_txn_id ??
+      (job_id === null ? <DocumentName id={document_id} tenantId={tenantId} /> : <Named id={job_id} />),
     share: 2,
   },
-  { id: 'id', name: texts.ledger.id, value: ({ id }) => id, share: 1.6 },
+  {
+    id: 'id',
+    name: texts.ledger.id,
+    value: ({ id }) => id,
+    isWhole: true,
+    show: ({ id }) => <Named id={id} />,
+  },
 ];
 
 const LEDGER_SORTS = {
@@ -185,7 +196,7 @@ export function Ledger({ tenantId }: { tenantId: string }) {
   return (
     <DataTable
       label={texts.tabs.ledger}
-      columns={LEDGER_COLUMNS}
+      columns={ledgerColumns(tenantId)}
       list={list}
       idOf={({ id }) => id}
       empty={<Empty title={texts.ledger.empty.title} say={texts.ledger.empty.say} />}

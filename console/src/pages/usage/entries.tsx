@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { type Pages, usePages } from '../../api/connection.ts';
 import { useActing, useTenantId } from '../../api/session.ts';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { DocumentName } from '../../ui/names.tsx';
 import { Select } from '../../ui/select.tsx';
 import { documentOf, DocumentLink } from '../../ui/columns.tsx';
 import { majorText, signedBy } from '../../ui/decimal.ts';
@@ -74,7 +75,7 @@ const tagWords = (tags: Entry['tags']): string | undefined =>
     .map(([name, value]) => `${name}: ${value}`)
     .join(', ') || undefined;
 
-const ENTRY_COLUMNS: readonly Column<Entry>[] = [
+const entryColumns = (tenantId: string): readonly Column<Entry>[] => [
   {
     id: 'time',
     name: names.time,
@@ -95,6 +96,13 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     name: names.category,
     value: ({ category, operation }) => category ?? operation,
     isWhole: true,
+  },
+  {
+    id: 'document',
+    name: names.document,
+    value: ({ document_id }) => document_id,
+    show: ({ document_id }) => <DocumentName id={document_id} tenantId={tenantId} />,
+    share: 2,
   },
   { id: 'mode', name: names.mode, value: ({ extraction_mode }) => extraction_mode, isWhole: true },
   { id: 'pages', name: names.pages, value: ({ pages }) => pages, isNumber: true, share: 0.7 },
@@ -125,7 +133,6 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   { id: 'project', name: names.project, value: ({ project_id }) => project_id },
   { id: 'task', name: names.task, value: ({ task_id }) => task_id },
   { id: 'tags', name: names.tags, value: ({ tags }) => tagWords(tags), share: 1.4 },
-  { id: 'document', name: names.document, value: ({ document_id }) => document_id, share: 1.4 },
 ];
 
 const ALL = 'all';
@@ -155,6 +162,7 @@ const ofCategory = (category: string) => (category === ALL ? {} : { category });
 
 function Entries({ label, list, category, onCategory }: EntriesProps) {
   const { items = [] }: { readonly items?: readonly Entry[] | undefined } = list;
+  const columns = entryColumns(useTenantId());
   const here = items.flatMap(({ category: name }) => name ?? []).join('\n');
   const [seen, see] = useState<ReadonlySet<string>>(new Set());
   // of a category that was chosen the others are not there any more, but can be chosen
@@ -175,7 +183,7 @@ function Entries({ label, list, category, onCategory }: EntriesProps) {
       {list.error === null && (
         <DataTable
           label={label}
-          columns={ENTRY_COLUMNS}
+          columns={columns}
           list={list}
           idOf={({ id }) => id}
           empty={<Empty title={texts.noUsage.title} say={texts.noUsage.say} />}

@@ -1,4 +1,5 @@
 import type { Api } from '@quire/client';
+import { kindName } from '../../texts/shell.ts';
 import { usage } from '../../texts/usage.ts';
 
 export type Pivot = Awaited<ReturnType<Api['getUsageOfTenant']>>;
@@ -50,7 +51,7 @@ type Names = ReadonlyMap<string, string>;
 
 const VALUES: Readonly<Record<Plain, (row: PivotRow, keys: Names) => string | null>> = {
   day: ({ day }) => day,
-  operation: ({ operation }) => operation && operation.replaceAll('_', ' '),
+  operation: ({ operation }) => operation && kindName(operation),
   project: ({ project_id }) => project_id,
   task: ({ task_id }) => task_id,
   key: ({ api_key_id }, keys) => api_key_id && (keys.get(api_key_id) ?? api_key_id),

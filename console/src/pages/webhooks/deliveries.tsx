@@ -2,23 +2,19 @@ import type { WebhookDelivery } from '@quire/client';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { useChange, usePages } from '../../api/connection.ts';
-import { shell } from '../../texts/shell.ts';
+import { shell, statusName } from '../../texts/shell.ts';
 import { webhooks } from '../../texts/webhooks.ts';
 import { Button } from '../../ui/button.tsx';
-import { Badge } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
-import { Select } from '../../ui/select.tsx';
-import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { Select, statusChoices } from '../../ui/select.tsx';
+import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Copy, Time } from '../../ui/values.tsx';
 import { useShownAgain } from './settings.tsx';
 
 const texts = webhooks.deliveries;
-
-type Status = WebhookDelivery['status'];
-const TONES = { pending: 'accent', delivered: 'good', failed: 'bad' } as const;
 
 /** What the receiver made of the last attempt, in words. */
 const answerOf = ({ response_status, error }: WebhookDelivery): string | null => {
@@ -32,9 +28,9 @@ const of = columnsFor<WebhookDelivery, keyof typeof texts.columns>(texts.columns
 const COLUMNS: readonly Column<WebhookDelivery>[] = [
   of.time('created', ({ created_at }) => created_at),
   of.text('event', ({ event }) => event, { share: 1.6 }),
-  of.text('status', ({ status }) => texts.statuses[status], {
+  of.text('status', ({ status }) => statusName(status), {
     isWhole: true,
-    show: ({ status }) => <Badge tone={TONES[status]}>{texts.statuses[status]}</Badge>,
+    show: ({ status }) => <Status status={status} />,
   }),
   of.count('attempts', ({ attempts }) => attempts, 0.8),
   of.text('answer', answerOf, { share: 1.8 }),
@@ -51,12 +47,7 @@ const SORTS = {
 } as const;
 
 const ALL = 'all';
-const STATUSES = [
-  { value: ALL, name: texts.allStatuses },
-  ...Object.entries(texts.statuses).map(([value, name]) => ({ value, name })),
-];
-
-const isStatus = (text: string | undefined): text is Status => text !== undefined && text in texts.statuses;
+const STATUSES = ['pending', 'delivered', 'failed'] as const;
 
 interface OneProps {
   readonly delivery: WebhookDelivery;
@@ -77,7 +68,7 @@ function Delivery({ delivery, onClose }: OneProps) {
     await again();
   };
   const facts = [
-    { name: texts.columns.status, value: texts.statuses[status] },
+    { name: texts.columns.status, value: statusName(status) },
     { name: texts.columns.attempts, value: String(attempts) },
     { name: texts.columns.answer, value: answerOf(delivery) ?? '–' },
     { name: texts.delivered, value: <Time at={delivered_at} /> },
@@ -122,7 +113,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   const [asked, keep] = useAddressValue('status');
   const [shown, show] = useState<WebhookDelivery>();
   const [isWaiting, wait] = useState(false);
-  const status = isStatus(asked) ? asked : undefined;
+  const status = STATUSES.find((one) => one === asked);
   const list = usePages(
     'listWebhookDeliveries',
     { path: { webhook_id: webhookId }, query: status === undefined ? {} : { status } },
@@ -145,7 +136,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
             <div className="w-36">
               <Select
                 label={texts.status}
-                choices={STATUSES}
+                choices={[{ value: ALL, name: texts.allStatuses }, ...statusChoices(STATUSES)]}
                 value={status ?? ALL}
                 onChange={(value) => keep(value === ALL ? undefined : value)}
               />

@@ -9,10 +9,11 @@ import { Button } from '../../ui/button.tsx';
 import { Badge, Card, PageHeader, type Tone } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Go, useGo } from '../../ui/go.tsx';
+import { Named } from '../../ui/names.tsx';
 import { SecretDialog, useIssue } from '../../ui/secret.tsx';
 import { Select } from '../../ui/select.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
-import { Copy, Time } from '../../ui/values.tsx';
+import { Time } from '../../ui/values.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { ChangeWebhook, useShownAgain } from './settings.tsx';
 
@@ -196,8 +197,8 @@ function Facts({ webhook }: { webhook: Webhook }) {
         ))}
         <div className="min-w-0">
           <dt className="text-[13px] text-soft">{facts.id}</dt>
-          <dd className="wrap-anywhere">
-            <code>{webhook_id}</code> <Copy text={webhook_id} />
+          <dd>
+            <Named id={webhook_id} />
           </dd>
         </div>
       </dl>

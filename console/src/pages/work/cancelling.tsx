@@ -6,17 +6,6 @@ import { work as texts } from '../../texts/work.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ProblemNote } from '../../ui/states.tsx';
-import { Copy } from '../../ui/values.tsx';
-
-/** An ID as it is, short where there is little room; it is copied whole. */
-export function IdCell({ id }: { id: string }) {
-  return (
-    <span className="flex min-w-0 items-center gap-1" onClick={(event) => event.stopPropagation()}>
-      <code className="truncate text-[13px] text-soft">{`…${id.slice(-6)}`}</code>
-      <Copy text={id} />
-    </span>
-  );
-}
 
 /** The time that a piece of work took or takes, in seconds; null: it waits. */
 export const secondsOf = (started: string | null, finished: string | null, now: number): number | null =>

@@ -2,36 +2,21 @@ import type { BatchItem, OperationItem } from '@quire/client';
 import { useState } from 'react';
 import { usePages, type Pages } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
+import { kindName, statusName } from '../../texts/shell.ts';
 import { work as texts } from '../../texts/work.ts';
 import { Button } from '../../ui/button.tsx';
-import { Badge, PageHeader, type Tone } from '../../ui/card.tsx';
+import { PageHeader } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
 import { ForTenant } from '../../ui/forTenant.tsx';
 import { Go, useAddressValue, useAddressValues } from '../../ui/go.tsx';
-import { Select } from '../../ui/select.tsx';
-import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { DocumentName, Named } from '../../ui/names.tsx';
+import { Select, statusChoices } from '../../ui/select.tsx';
+import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Cancel, IdCell, secondsOf } from './cancelling.tsx';
-
-const TONES: Readonly<Record<string, Tone>> = {
-  queued: 'neutral',
-  running: 'accent',
-  succeeded: 'good',
-  ended: 'good',
-  partial: 'warn',
-  needs_review: 'warn',
-  cancelling: 'warn',
-  failed: 'bad',
-};
+import { Cancel, secondsOf } from './cancelling.tsx';
 
 const isOpen = (status: string): boolean => status === 'queued' || status === 'running';
-
-const wordOf = (words: Readonly<Record<string, string>>, value: string): string => words[value] ?? value;
-
-function Status({ words, status }: { words: Readonly<Record<string, string>>; status: string }) {
-  return <Badge tone={TONES[status] ?? 'neutral'}>{wordOf(words, status)}</Badge>;
-}
 
 const durationOf = (started: string | null, finished: string | null): string | null => {
   const seconds = secondsOf(started, finished, Date.now());
@@ -43,10 +28,18 @@ const of = columnsFor<OperationItem, keyof typeof operations.columns>(operations
 
 const OPERATIONS: readonly Column<OperationItem>[] = [
   of.time('accepted', ({ accepted_at }) => accepted_at),
-  of.text('kind', ({ operation }) => wordOf(texts.kinds, operation)),
-  of.text('status', ({ status }) => wordOf(operations.statuses, status), {
+  of.text('document', ({ document_id }) => document_id, {
+    share: 2.2,
+    show: ({ document_id, tenant_id }) => <DocumentName id={document_id} tenantId={tenant_id} />,
+  }),
+  of.text('kind', ({ operation }) => kindName(operation)),
+  of.text('status', ({ status }) => statusName(status), {
     isWhole: true,
-    show: ({ status }) => <Status words={operations.statuses} status={status} />,
+    show: ({ operation_id: id, status }) => (
+      <>
+        <Status status={status} /> {isOpen(status) && <Cancel what="operation" id={id} />}
+      </>
+    ),
   }),
   of.count('pages', ({ pages }) => pages, 0.7),
   of.text('credits', ({ credits_used }) => credits_used, { isNumber: true, share: 0.8 }),
@@ -58,11 +51,7 @@ const OPERATIONS: readonly Column<OperationItem>[] = [
   of.text('task', ({ project_id, task_id }) => `${project_id} / ${task_id}`, { share: 1.3 }),
   of.text('id', ({ operation_id }) => operation_id, {
     isWhole: true,
-    show: ({ operation_id }) => <IdCell id={operation_id} />,
-  }),
-  of.text('act', () => undefined, {
-    isWhole: true,
-    show: ({ operation_id: id, status }) => isOpen(status) && <Cancel what="operation" id={id} />,
+    show: ({ operation_id }) => <Named id={operation_id} />,
   }),
 ];
 
@@ -70,9 +59,13 @@ const ofBatch = columnsFor<BatchItem, keyof typeof batches.columns>(batches.colu
 
 const BATCHES: readonly Column<BatchItem>[] = [
   ofBatch.time('accepted', ({ accepted_at }) => accepted_at),
-  ofBatch.text('status', ({ status }) => wordOf(batches.statuses, status), {
+  ofBatch.text('status', ({ status }) => statusName(status), {
     isWhole: true,
-    show: ({ status }) => <Status words={batches.statuses} status={status} />,
+    show: ({ batch_id: id, status }) => (
+      <>
+        <Status status={status} /> {isOpen(status) && <Cancel what="batch" id={id} />}
+      </>
+    ),
   }),
   ofBatch.text('progress', ({ begun, documents }) => batches.progress(begun, documents), {
     share: 1.3,
@@ -89,29 +82,33 @@ const BATCHES: readonly Column<BatchItem>[] = [
   ofBatch.text('task', ({ project_id, task_id }) => `${project_id} / ${task_id}`, { share: 1.3 }),
   ofBatch.text('id', ({ batch_id }) => batch_id, {
     isWhole: true,
-    show: ({ batch_id }) => <IdCell id={batch_id} />,
-  }),
-  ofBatch.text('act', () => undefined, {
-    isWhole: true,
-    show: ({ batch_id: id, status }) => isOpen(status) && <Cancel what="batch" id={id} />,
+    show: ({ batch_id }) => <Named id={batch_id} />,
   }),
 ];
 
 const SORTS = { accepted: 'accepted_at', status: 'status' } as const;
 
+const OF_OPERATIONS = [
+  'queued',
+  'running',
+  'succeeded',
+  'partial',
+  'needs_review',
+  'failed',
+  'cancelled',
+] as const;
+const OF_BATCHES = ['queued', 'running', 'cancelling', 'ended', 'cancelled'] as const;
+
 const ALL = 'all';
 
 interface StatusPickProps {
-  readonly words: Readonly<Record<string, string>>;
+  readonly statuses: readonly string[];
   readonly value: string | undefined;
   readonly onChange: (status: string | undefined) => void;
 }
 
-function StatusPick({ words, value, onChange }: StatusPickProps) {
-  const choices = [
-    { value: ALL, name: texts.all },
-    ...Object.entries(words).map(([status, name]) => ({ value: status, name })),
-  ];
+function StatusPick({ statuses, value, onChange }: StatusPickProps) {
+  const choices = [{ value: ALL, name: texts.all }, ...statusChoices(statuses)];
   return (
     <div className="w-40">
       <Select
@@ -125,9 +122,9 @@ function StatusPick({ words, value, onChange }: StatusPickProps) {
 }
 
 /** The status that is asked for, if there is such a one. */
-const useStatus = <Words extends Readonly<Record<string, string>>>(words: Words) => {
+const useStatus = <Name extends string>(statuses: readonly Name[]) => {
   const [{ status }, keep] = useAddressValues(['status']);
-  const asked = status !== undefined && status in words ? (status as keyof Words & string) : undefined;
+  const asked = statuses.find((one) => one === status);
   return [asked, (next: string | undefined) => keep({ status: next })] as const;
 };
 
@@ -146,7 +143,7 @@ const useGoing = () => {
 
 function Operations() {
   const tenant_id = useTenantId();
-  const [status, choose] = useStatus(operations.statuses);
+  const [status, choose] = useStatus(OF_OPERATIONS);
   const { interval, see } = useGoing();
   const [q, look] = useAddressValue('q');
   const query = { tenant_id, ...(status !== undefined && { status }), ...(q !== undefined && { q }) };
@@ -161,7 +158,7 @@ function Operations() {
       idOf={({ operation_id }) => operation_id}
       actions={
         <>
-          <StatusPick words={operations.statuses} value={status} onChange={choose} />
+          <StatusPick statuses={OF_OPERATIONS} value={status} onChange={choose} />
           {q !== undefined && (
             <Button size="small" onClick={() => look(undefined)}>
               {texts.clear(q)}
@@ -177,7 +174,7 @@ function Operations() {
 
 function Batches() {
   const tenant_id = useTenantId();
-  const [status, choose] = useStatus(batches.statuses);
+  const [status, choose] = useStatus(OF_BATCHES);
   const { interval, see } = useGoing();
   const query = status === undefined ? { tenant_id } : { tenant_id, status };
   const list = usePages('listBatches', { query }, { sorts: SORTS, refetchInterval: interval });
@@ -189,7 +186,7 @@ function Batches() {
       columns={BATCHES}
       list={list}
       idOf={({ batch_id }) => batch_id}
-      actions={<StatusPick words={batches.statuses} value={status} onChange={choose} />}
+      actions={<StatusPick statuses={OF_BATCHES} value={status} onChange={choose} />}
       height={560}
       empty={<Empty title={batches.none.title} say={batches.none.say} />}
     />
