@@ -380,6 +380,19 @@ const measuring = async (api: Client, tenant_id: string): Promise<void> => {
   expect((await api.call('delete', `/v1/documents/${four.document_id}`)).status).to.equal(204);
 };
 
+/** A table of two versions, and one that was removed. */
+const tables = async (api: Client, tenant_id: string): Promise<void> => {
+  const published = async (fields: Readonly<Record<string, string>>, rows: string): Promise<string> => {
+    const form = formOf({ tenant_id, ...fields }, new Blob([`number,name\n${rows}`]), 'vendors.csv');
+    const { status, body } = await api.call('post', '/v1/tables', { form });
+    expect(status).to.equal(201);
+    return String(body['table_id']);
+  };
+  const table_id = await published({}, '1001,Acme GmbH\n');
+  await published({ table_id }, '1001,Acme AG\n');
+  await api.call('delete', `/v1/tables/${await published({}, '7,Gone Ltd\n')}`);
+};
+
 /** An extraction whose request ended right after its burn. */
 const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Promise<void> => {
   const handle = commandHandler({
@@ -474,6 +487,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   await paidOperation(api, parts, RICH);
   await waitingBatches(api, RICH);
   await measuring(api, RICH);
+  await tables(api, RICH);
   await lookedAt(api, parts, RICH);
   await api.sell(POOR, 1_000);
   await unfinished(parts);

@@ -7,6 +7,7 @@ import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf, type Projector } from '../../projections/engine/table.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { ownEventsIn } from '../../src/audit/chains.ts';
+import type { Finding } from '../../src/audit/findings.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { type CopiedLog as Copied, copyLog, OtherLog } from '../../src/backup/copyLog.ts';
 import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/chain.ts';
@@ -191,6 +192,13 @@ export const flawsOf = async ({
     .map(({ check, message }) => ['copy-audit', `[${check}] ${message}`] as const);
   const isAlike = isDeepStrictEqual(rowsOf(placed(events)), rowsOf(placed(source)));
   return isAlike ? told : [...told, ['copy-rows', 'a rebuild of a copy has other rows']];
+};
+
+/** What the audit finds in the log itself. */
+export const findingsIn = async (log: Shared): Promise<readonly Finding[]> => {
+  const feed = logOf(log, ({ effect }) => new Promise((done) => done(effect())));
+  const { report } = await runAudit({ feed, dense: true, keep: 5 });
+  return report.findings;
 };
 
 const FOLD = 'fold';

@@ -1,8 +1,6 @@
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import type { WebhookAnswer } from '../../domain/ports/services.ts';
-import { runAudit } from '../../src/audit/runAudit.ts';
-import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
 import { logOf, objectsOf, replaysOf, secrets, sharedStores, snapshotsOf, type Shared } from './ports.ts';
 import { LONG_PAGES } from './long/readRanges.ts';
 import { simProcess, type FileFacts, type Loop, type SimProcess } from './process.ts';
@@ -13,7 +11,7 @@ import type { Standing } from './book.ts';
 import { baseOf, changedClosings, operatorOn } from './market.ts';
 import { readModel, registryRow } from './readModel.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
-import { flawsOf } from './logCopies.ts';
+import { findingsIn, flawsOf } from './logCopies.ts';
 import { limiterOf } from './limits.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
 import { watchOver } from './invariants.ts';
@@ -513,18 +511,13 @@ const roomLeft = async (on: Stage): Promise<void> => {
   if (watch.uploaders().length > 0) await sched.run(sched.nowMs() + MINUTE, on.isOver);
 };
 
-const audited = async (on: Stage): Promise<readonly AuditFinding[]> => {
-  const feed = logOf(on.shared, ({ effect }) => new Promise((done) => done(effect())));
-  for (const text of changedClosings(on.shared.events)) on.watch.closing(text);
-  const { report } = await runAudit({ feed, dense: true, keep: 5 });
-  return report.findings;
-};
-
 /** Audits the copies of the log, and the log itself. */
 const auditAll = async (on: Stage, { audits = true }: Pick<RunOptions, 'audits'>): Promise<void> => {
   for (const one of on.told.copies)
     if (!on.isOver()) for (const [rule, text] of await flawsOf(one)) on.watch.say(rule, text);
-  if (!on.isOver() && audits) on.watch.audited(await audited(on));
+  if (on.isOver() || !audits) return;
+  for (const text of changedClosings(on.shared.events)) on.watch.closing(text);
+  on.watch.audited(await findingsIn(on.shared));
 };
 
 /** Runs a world from its start until hours after all have become well, and tells what was wrong. */

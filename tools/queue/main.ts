@@ -31,7 +31,7 @@ const isWhole = isCi && parts.length === 0;
 /** In CI what is left until minute 17 is for properties and the simulator, seconds since the queue began. */
 const FILLED_UNTIL = 17 * 60 - Number(process.env['CI_BEGAN_SECONDS'] ?? 0);
 
-/** In CI a long file is not begun that would end after minute 55: the machine is slow, and a whole run would not end. */
+/** In CI a long file is not begun that would end after minute 55: on a slow machine a whole run would not end. */
 const LONG_UNTIL = 55 * 60 - Number(process.env['CI_BEGAN_SECONDS'] ?? 0);
 
 /** The simulator runs at least this long in CI, seconds. */

@@ -8,13 +8,13 @@ const PASSED: Outcome = { passed: 1, failed: [], wall: 1, cpu: 1, printed: '' };
 const bench = () => {
   const ends = new Map<string, () => void>();
   const began: string[] = [];
-  const job = (id: string, wall: number, cpu: number, rank = 0): Job => ({
+  const job = (id: string, wall: number, cpu: number): Job => ({
     id,
     name: id,
     kind: 'unit',
     wall,
     cpu,
-    rank,
+    rank: 0,
     run: () => {
       began.push(id);
       return new Promise((resolve) => ends.set(id, () => resolve(PASSED)));
@@ -69,7 +69,8 @@ describe('the queue of jobs', () => {
   it('runs lower ranks first, and leaves out of the others what would end too late', async () => {
     const { job, end, began } = bench();
     const leftOut: string[] = [];
-    const jobs = [job('next turn', 90, 90, 2), job('this turn', 40, 40, 1), job('short', 1, 1)];
+    const [next, now] = [job('next turn', 90, 90), job('this turn', 40, 40)];
+    const jobs = [{ ...next, rank: 2 }, { ...now, rank: 1 }, job('short', 1, 1)];
     const all = runAll(jobs, { cores: 1, until: 60, leftOut: ({ id }) => leftOut.push(id) });
     await end('short');
     await end('this turn');

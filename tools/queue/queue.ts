@@ -78,8 +78,9 @@ const paceOf = (done: readonly Run[]): number => {
 };
 
 /**
- * Runs all jobs by their ranks, of one rank the longest first, and each as soon as its share of the cores is free: jobs that wait run beside jobs
- * that compute. One that asks for more than there is runs alone, and two of one ID one after the other.
+ * Runs all jobs by their ranks, of one rank the longest first, and each as soon as its share of the cores is free: jobs
+ * that wait run beside jobs that compute. One that asks for more than there is runs alone, and two of one ID one after
+ * the other.
  */
 export const runAll = async (
   jobs: readonly Job[],

@@ -18,7 +18,7 @@ import { ForTenant } from '../ui/forTenant.tsx';
 import { Form, TextField } from '../ui/form.tsx';
 import { Go, useAddressValue, useGo, useRest } from '../ui/go.tsx';
 import { Plus } from '../ui/icons/icons.tsx';
-import { useActorNames } from '../ui/keyNames.tsx';
+import { useActorNames } from '../ui/names.tsx';
 import { Select } from '../ui/select.tsx';
 import { Empty, ProblemNote, Skeleton } from '../ui/states.tsx';
 import { DataTable, type Column } from '../ui/table.tsx';

@@ -21,7 +21,8 @@ export const tables = {
   unnamed: 'Unnamed',
   back: 'All tables',
   version: 'Version',
-  versionOf: (version: number, isLatest: boolean) => `Version ${String(version)}${isLatest ? ' (latest)' : ''}`,
+  versionOf: (version: number, isLatest: boolean) =>
+    `Version ${String(version)}${isLatest ? ' (latest)' : ''}`,
   rows: 'Rows',
   noRows: { title: 'No rows', say: 'The file had the names of columns alone.' },
   /** Of a column whose name is empty. */
