@@ -23,6 +23,8 @@ export const splitsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch
   const due = new Map<string, DueBatch>();
   /** Documents of splits, by their operation. */
   const stacks = new Map<string, string>();
+  /** Documents of splits that were erased: a decision may follow that was on its way. */
+  const erased = new Set<string>();
 
   const expect = (
     event: AuditedEventOf<'OperationSucceeded' | 'ReviewDecided'>,
@@ -35,6 +37,7 @@ export const splitsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch
     const document_id = stacks.get(operation_id);
     if (document_id === undefined)
       wrong(findings, 'batch', event)(`${batch_id} is to come of ${operation_id}, which is no split.`);
+    else if (erased.has(document_id)) return;
     due.set(batch_id, { tenant_id, document_id, at, place: placeOf(event) });
   };
   const accepted = (event: BatchAccepted): void => {
@@ -63,6 +66,7 @@ export const splitsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch
     BatchAccepted: accepted,
     BatchCancelled: ({ data }) => void due.delete(data.batch_id),
     DocumentErased: ({ data }) => {
+      if ([...stacks.values()].includes(data.document_id)) erased.add(data.document_id);
       for (const [batch_id, { document_id }] of due)
         if (document_id === data.document_id) due.delete(batch_id);
     },

@@ -13,7 +13,7 @@ import {
   type ToQueue,
   type WorkAnswer,
   type LongWork,
-  noSlot,
+  inPlace,
   placeHold,
   release,
   settleDone,
@@ -565,9 +565,10 @@ const deliverKeyed = async (
     const stored = await storedFor(deps, request, { ...key, ...found, plan });
     if (stored !== undefined && 'code' in stored) return stored;
     const began = Date.parse(deps.clock.now());
+    const ids = { ...idsOf(found, request, key), lastsMs };
     const answer =
       stored === undefined
-        ? await deliverNew(deps, { request, plan, ids: { ...idsOf(found, request, key), lastsMs } })
+        ? await inPlace(deps, request, () => deliverNew(deps, { request, plan, ids }))
         : await finishStored(deps, { request, plan }, stored);
     if (answer.kind !== 'look_again') return answer;
     // Its hold may have run out before it was done: the next one lasts twice as long as that took.
@@ -594,14 +595,9 @@ export const deliverWork = async (
   plan: WorkPlan,
 ): Promise<WorkAnswer> => {
   if (request.handOver !== undefined) return request.handOver(request, plan);
-  const free = deps.slots.take(request.tenant_id);
-  if (free === undefined) return noSlot(deps, request);
-  try {
-    const { idempotency } = request;
-    if (idempotency !== null) return await deliverKeyed(deps, request, { plan, ...idempotency });
-    const answer = await deliverNew(deps, { request, plan, ids: newIds(deps, request, plan.idPrefix) });
-    return answer.kind === 'look_again' ? givenUp() : answer;
-  } finally {
-    free();
-  }
+  const { idempotency } = request;
+  if (idempotency !== null) return deliverKeyed(deps, request, { plan, ...idempotency });
+  const ids = newIds(deps, request, plan.idPrefix);
+  const answer = await inPlace(deps, request, () => deliverNew(deps, { request, plan, ids }));
+  return answer.kind === 'look_again' ? givenUp() : answer;
 };

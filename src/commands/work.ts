@@ -359,13 +359,28 @@ export interface ToQueue {
 export const TO_QUEUE: ToQueue = { kind: 'to_queue' };
 
 /** What was begun for a caller who waits is not queued, and a process that shuts down hands nothing over. */
-export const noSlot = (
-  { slots, handsOver }: { readonly slots: Pick<HeavySlots, 'isClosed'>; readonly handsOver?: true },
+const noSlot = (
+  { slots, handsOver }: { readonly slots: HeavySlots; readonly handsOver?: true },
   { isWaited, gone }: Pick<WorkRequest, 'isWaited' | 'gone'>,
 ): ToQueue | WorkProblem =>
   handsOver === true && isWaited !== true && gone === undefined && !slots.isClosed()
     ? { ...TO_QUEUE, isFull: true }
     : noPlace();
+
+/** Does work in one of the places of this process, while there is one. */
+export const inPlace = async <Answer>(
+  deps: { readonly slots: HeavySlots; readonly handsOver?: true },
+  request: WorkRequest,
+  work: () => Promise<Answer>,
+): Promise<Answer | ToQueue | WorkProblem> => {
+  const free = deps.slots.take(request.tenant_id);
+  if (free === undefined) return noSlot(deps, request);
+  try {
+    return await work();
+  } finally {
+    free();
+  }
+};
 
 /** What came of a request for work. */
 export type WorkAnswer = Delivered | HandedOver | ToQueue | WorkProblem;

@@ -47,6 +47,7 @@ describe('the audit of splits', () => {
     ['one without a batch', [asked(), succeeded({})]],
     ['one whose batch was closed', [asked(), succeeded(), closed]],
     ['one whose document was erased', [asked(), succeeded(), erased]],
+    ['one whose document was erased while somebody decided', [asked(), succeeded({}), erased, decided]],
     ['a batch of uploads', [parts({ split: undefined })]],
   ];
   for (const [name, events] of right)

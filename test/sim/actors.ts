@@ -281,14 +281,19 @@ const EXAMPLES = 2;
 
 const documentOrder = (actor: Extract<Wanting, { kind: 'later' | 'now' | 'batch' }>): Order => {
   const { mode = 'standard', doubtful = false } = actor;
-  const tags = tagsWith(printOf(actor));
+  const named = {
+    kind: 'document',
+    mode,
+    tags: tagsWith(printOf(actor)),
+    keyless: isKeyless(actor),
+  } as const;
   if (actor.kind !== 'batch' && actor.file.parts !== undefined)
-    return { kind: 'document', mode, ownKey: false, files: billedOf(actor.file), tags };
+    return { ...named, ownKey: false, files: billedOf(actor.file) };
   if (actor.kind !== 'batch')
     // Who asks a model for what is doubtful alone has the rest from the service.
-    return { kind: 'document', mode, ownKey: actor.ownKey === true && !doubtful, files: [actor.file], tags };
+    return { ...named, ownKey: actor.ownKey === true && !doubtful, files: [actor.file] };
   const files = actor.documents.map((one) => (one.tag === 'one' ? { ...one, pages: 1 } : one));
-  return { kind: 'document', mode, ownKey: false, waits: actor.waits === true, files, tags };
+  return { ...named, ownKey: false, waits: actor.waits === true, files };
 };
 
 /** What a sale says. */

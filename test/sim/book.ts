@@ -32,6 +32,8 @@ export type Order =
       readonly ownKey: boolean;
       /** It may wait: it has the rate of what may, if there is one. */
       readonly waits?: boolean;
+      /** Nobody can ask again for what came of it: it is paid for once it is answered, kept or not. */
+      readonly keyless?: boolean;
       /** Of a batch: all that it may be. */
       readonly files: readonly AskedFile[];
       readonly tags: Names | undefined;
@@ -374,7 +376,7 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     }
     if (paid.has(operation)) say('billed-twice', `${operation} was billed twice, by the book`);
     const digest = (data['delivered'] as { readonly result_sha256?: string } | undefined)?.result_sha256;
-    if (hold.order.kind === 'document' && digest === undefined)
+    if (hold.order.kind === 'document' && hold.order.keyless !== true && digest === undefined)
       say('burn-without-result', `${what} does not say for which result`);
     const reading = digest === undefined ? undefined : readingOf(operation, digest);
     sameFile(what, hold, reading);

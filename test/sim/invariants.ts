@@ -19,7 +19,7 @@ import { daysWatch, messages } from './daysWatch.ts';
 import { visitsWatch } from './visitsWatch.ts';
 import type { Told, WatchDeps } from './told.ts';
 import { actorOf, fullKeyOf, printOf, saidBySale, type Sent } from './actors.ts';
-import { isRequest, skewOf } from './worlds.ts';
+import { isRequest, skewOf, type Wanting } from './worlds.ts';
 
 const HOUR = 3_600_000;
 const BATCHES_MAX = 10;
@@ -487,9 +487,20 @@ export const watchOver = (deps: WatchDeps) => {
       accounts = accountsWatch(deps);
       for (const event of shared.events) see(event);
     },
-    /** All are well, and a request that is sent again is answered by nobody, or with what passes. */
-    unanswered: ({ kind, key }: { readonly kind: string; readonly key: string }, code: string): void =>
-      say('not-answered', `the ${kind} ${key} is sent again, and answered: ${code}`),
+    /**
+     * All are well, and a request that is sent again is answered by nobody, or with what passes. What the last attempt
+     * of an operation failed with passes no more: that is its answer.
+     */
+    unanswered: (actor: Wanting, code: string): void => {
+      const failedSo = ({ id, accepted }: Work): boolean =>
+        accepted?.fingerprint === printOf(actor) &&
+        shared.events.some(
+          ({ type, data }) =>
+            type === 'OperationFailed' && data['operation_id'] === id && data['code'] === code,
+        );
+      if (actor.kind === 'now' && [...known.works.values()].some(failedSo)) return;
+      say('not-answered', `the ${actor.kind} ${actor.key} is sent again, and answered: ${code}`);
+    },
     /** What a process says of an account when all are well. */
     standing: (where: string, tenant: string, is: Standing): void => accounts.standing(where, tenant, is),
     tenants: (): readonly string[] => accounts.tenants(),

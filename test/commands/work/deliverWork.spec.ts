@@ -295,6 +295,18 @@ describe('delivered work', () => {
       expect(await burns()).to.have.length(2);
     });
 
+    it('is answered what is paid for, for which no slot is wanted', async () => {
+      const { process, burns } = await setUp();
+      const slots = heavySlots(1);
+      const on = process({ slots });
+      expect((await extract(on, keyed(1))).kind).to.equal('delivered');
+      const free = slots.take('another');
+      expect(await extract(on, keyed(1))).to.include({ kind: 'delivered' });
+      expect(await extract(on, asked(1))).to.include({ kind: 'problem', code: 'busy' });
+      free?.();
+      expect(await burns()).to.have.length(1);
+    });
+
     it('frees its slot after every end', async () => {
       const { process } = await setUp();
       const on = process({ slots: heavySlots(1) });

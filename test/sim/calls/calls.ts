@@ -110,7 +110,10 @@ export const callsOn = (env: ProcessEnv, deps: CallDeps) => {
     const { result, error } = await operationAsItStands(routes as unknown as WorkDeps, known);
     if (error !== null) return { kind: 'problem', code: error.code };
     const body = await parsedAnswer(result);
-    return body === null ? { kind: 'problem', code: 'request_in_progress' } : answered(body);
+    if (body !== null) return answered(body);
+    const isOpen = known.status === 'queued' || known.status === 'running';
+    // What has ended, and is kept no more, comes no more either.
+    return { kind: 'problem', code: isOpen ? 'request_in_progress' : 'document_not_found' };
   };
   return {
     served: (asked: ExtractRequest): Promise<Answer> => served(asked).catch(refused),
