@@ -56,10 +56,13 @@ const queueLists = (
     holds,
     isHold,
     keyOf,
+    owes = () => false,
   }: {
     readonly holds: ReadonlyMap<string, HoldRow>;
     readonly isHold: (hold: HoldRow) => boolean;
     readonly keyOf: (workId: string) => string;
+    /** That something else than its money is to come of it. */
+    readonly owes?: (row: WorkRow) => boolean;
   },
 ) => ({
   waiting: (now: string, limit: number) =>
@@ -101,9 +104,11 @@ const queueLists = (
     const held = new Set([...holds.values()].map(({ operation_id }) => operation_id));
     return [...rows.values()]
       .filter(
-        ({ finished_at, hold_id, credits_charged, status, work_id }) =>
-          finished_at !== null &&
-          (held.has(work_id) || (DONE.has(status) && hold_id !== null && credits_charged === null)),
+        (row) =>
+          row.finished_at !== null &&
+          (held.has(row.work_id) ||
+            owes(row) ||
+            (DONE.has(row.status) && row.hold_id !== null && row.credits_charged === null)),
       )
       .filter(({ id }) => id > after)
       .sort(by(({ id }) => id))
@@ -454,6 +459,10 @@ export const listsOf = (rows: Rows) => ({
       isHold: ({ operation, expires_at, hold_id }) =>
         operation !== 'training' && (expires_at === NO_END || hold_id.startsWith('hold_op_')),
       keyOf: (workId) => `op_${workId.slice(4)}`,
+      owes: ({ id, document_id }) => {
+        const batch = rows.parts.get(id);
+        return batch !== undefined && !rows.batches.has(batch) && !rows.erased.has(document_id ?? '');
+      },
     }),
     longRunning: (pagesMax: number, limit: number) =>
       unfinished(rows.operations)

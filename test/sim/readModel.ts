@@ -162,6 +162,8 @@ const emptyRows = () => ({
   begun: new Map<string, string | null>(),
   documents: new Map<string, DocumentHeld>(),
   erased: new Set<string>(),
+  /** By the operation of a split: the batch that its parts are to be. */
+  parts: new Map<string, string>(),
   webhooks: new Map<string, WebhookRow>(),
   deliveries: new Map<string, DeliveryRow>(),
   /** By the stream of the payment: when it was claimed. */
@@ -286,6 +288,11 @@ const appliedTo = (rows: Rows) => {
     DocumentRegistered: ({ data: { document_id, tenant_id }, position }) => {
       if (!rows.documents.has(document_id)) rows.documents.set(document_id, { tenant_id, position });
     },
+    OperationSucceeded: ({ data: { operation_id, then_batch_id } }) =>
+      void (then_batch_id !== undefined && rows.parts.set(operation_id, then_batch_id)),
+    ReviewDecided: ({ data: { operation_id, then_batch_id } }) =>
+      void (then_batch_id !== undefined && rows.parts.set(operation_id, then_batch_id)),
+    ReviewReopened: ({ data: { operation_id } }) => void rows.parts.delete(operation_id),
     DocumentErased: ({ data }) => {
       if (rows.documents.has(data.document_id)) rows.erased.add(data.document_id);
     },
