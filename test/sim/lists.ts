@@ -461,7 +461,7 @@ export const listsOf = (rows: Rows) => ({
       keyOf: (workId) => `op_${workId.slice(4)}`,
       owes: ({ id, document_id }) => {
         const batch = rows.parts.get(id);
-        return batch !== undefined && !rows.batches.has(batch) && !rows.erased.has(document_id ?? '');
+        return batch !== undefined && !rows.batches.has(batch) && !rows.erased.has(document_id);
       },
     }),
     longRunning: (pagesMax: number, limit: number) =>
