@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { plainPdf } from '../../../engine/test/support/pdfs.ts';
 import { until } from '../../../engine/test/support/until.ts';
 import { formOf, INVOICE_SCHEMA, issuesIn, type CallOptions, type Reply } from '../support/client.ts';
-import { testApi, type TestApi } from '../support/testApi.ts';
+import { startApi, type TestApi } from '../support/testApi.ts';
 
 /** Each text is a page. */
 const pdf = (...pages: readonly string[]): Blob =>
@@ -26,9 +26,10 @@ describe('classify and split over HTTP', () => {
   let key: string;
   const TENANT = 'sorts-1';
   before(async () => {
-    api = await testApi();
+    api = await startApi();
     key = await api.newKey(TENANT);
   });
+  after(() => api.stop());
 
   const send = (
     what: 'classify' | 'split',

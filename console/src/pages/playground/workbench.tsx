@@ -23,7 +23,7 @@ import { NextSteps } from './nextSteps.tsx';
 import { useRead } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { Card } from '../../ui/card.tsx';
-import { AskToStay } from '../../ui/leaving.tsx';
+import { AskToStay } from '../../ui/dialog.tsx';
 import { ProblemNote, ProgressBar } from '../../ui/states.tsx';
 import { DocumentView } from '../../document/documentView.tsx';
 import type { Marked } from '../../document/overlay.tsx';

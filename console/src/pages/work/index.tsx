@@ -1,12 +1,15 @@
 import type { BatchItem, OperationItem } from '@quire/client';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { usePages, type Pages } from '../../api/connection.ts';
+import { toast } from 'sonner';
+import { useChange, usePages, type Pages } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { kindName, statusName } from '../../texts/shell.ts';
 import { work as texts } from '../../texts/work.ts';
 import { Button } from '../../ui/button.tsx';
 import { PageHeader } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { ForTenant } from '../../ui/forTenant.tsx';
 import { Go, useAddressValue, useAddressValues } from '../../ui/go.tsx';
 import { DocumentName, Named } from '../../ui/names.tsx';
@@ -14,7 +17,55 @@ import { Select, statusChoices } from '../../ui/select.tsx';
 import { Empty, ProblemNote, Status } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Cancel, secondsOf } from './cancelling.tsx';
+
+/** The time that a piece of work took or takes, in seconds; null: it waits. */
+const secondsOf = (started: string | null, finished: string | null, now: number): number | null =>
+  started === null ? null : ((finished === null ? now : Date.parse(finished)) - Date.parse(started)) / 1_000;
+
+interface CancelProps {
+  readonly what: 'operation' | 'batch';
+  readonly id: string;
+}
+
+/** Asks, then cancels what has not ended. */
+function Cancel({ what, id }: CancelProps) {
+  const [isAsked, ask] = useState(false);
+  const cache = useQueryClient();
+  const operation = useChange('cancelOperation');
+  const batch = useChange('cancelBatch');
+  const words = what === 'operation' ? texts.operations : texts.batches;
+  const send = async (): Promise<void> => {
+    const sent: Promise<unknown> =
+      what === 'operation'
+        ? operation.mutateAsync({ path: { operation_id: id } })
+        : batch.mutateAsync({ path: { batch_id: id } });
+    const isDone = await sent.then(
+      () => true,
+      () => false,
+    );
+    if (!isDone) return; // the note says it
+    toast(words.cancelled);
+    ask(false);
+    await cache.invalidateQueries({ queryKey: ['listOperations'] });
+    await cache.invalidateQueries({ queryKey: ['listBatches'] });
+  };
+  return (
+    <span onClick={(event) => event.stopPropagation()}>
+      <Button size="small" look="quiet" onClick={() => ask(true)}>
+        {texts.cancel}
+      </Button>
+      <Dialog isOpen={isAsked} onOpenChange={ask} title={words.title(id)} say={words.titleSay}>
+        <ProblemNote error={operation.error ?? batch.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={() => ask(false)}>{texts.keep}</Button>
+          <Button look="danger" isBusy={operation.isPending || batch.isPending} onClick={() => void send()}>
+            {texts.confirm[what]}
+          </Button>
+        </div>
+      </Dialog>
+    </span>
+  );
+}
 
 const isOpen = (status: string): boolean => status === 'queued' || status === 'running';
 
