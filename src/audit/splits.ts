@@ -23,8 +23,8 @@ export const splitsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch
   const due = new Map<string, DueBatch>();
   /** Documents of splits, by their operation. */
   const stacks = new Map<string, string>();
-  /** Documents of splits that were erased: a decision may follow that was on its way. */
-  const erased = new Set<string>();
+  /** All documents of splits, and those that were erased: a decision may follow that was on its way. */
+  const [stacked, erased] = [new Set<string>(), new Set<string>()];
 
   const expect = (
     event: AuditedEventOf<'OperationSucceeded' | 'ReviewDecided'>,
@@ -59,14 +59,16 @@ export const splitsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch
 
   const apply = byType({
     OperationAccepted: ({ data: { operation_id, kind, document_id } }) => {
-      if (kind === 'split') stacks.set(operation_id, document_id);
+      if (kind !== 'split') return;
+      stacks.set(operation_id, document_id);
+      stacked.add(document_id);
     },
     OperationSucceeded: (event) => expect(event, event.data.then_batch_id, event.data.succeeded_at),
     ReviewDecided: (event) => expect(event, event.data.then_batch_id, event.data.decided_at),
     BatchAccepted: accepted,
     BatchCancelled: ({ data }) => void due.delete(data.batch_id),
     DocumentErased: ({ data }) => {
-      if ([...stacks.values()].includes(data.document_id)) erased.add(data.document_id);
+      if (stacked.has(data.document_id)) erased.add(data.document_id);
       for (const [batch_id, { document_id }] of due)
         if (document_id === data.document_id) due.delete(batch_id);
     },
