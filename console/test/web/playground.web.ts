@@ -138,6 +138,26 @@ describe('the playground', () => {
     expect(faults(page)).to.deep.equal([]);
   });
 
+  it('leaves who types where they are when a result arrives', async () => {
+    const page = await world.open('/playground', { key });
+    let haveTyped = (): void => undefined;
+    const typed = new Promise<void>((resolve) => (haveTyped = resolve));
+    await page.route(/\/v1\/(?:extract|canonical)$/, async (route) => {
+      await typed;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Invoice', exact: true }).click();
+    await page.getByRole('button', { name: 'Details of line_items unit_price' }).click();
+    const name = page.getByLabel('Name: line_items quantity');
+    await name.press('End');
+    haveTyped();
+    await page.locator('[data-cost]').waitFor();
+    await page.keyboard.type('_of_pieces');
+    await page.getByLabel('Name: line_items quantity_of_pieces').waitFor();
+    await page.getByRole('button', { name: 'Move line_items unit_price up' }).waitFor();
+    expect(faults(page)).to.deep.equal([]);
+  });
+
   it('is walked by the keyboard alone', async () => {
     const page = await world.open('/playground', { key });
     await page.getByRole('button', { name: 'Invoice', exact: true }).focus();

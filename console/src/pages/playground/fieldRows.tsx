@@ -152,21 +152,15 @@ function FieldRow(props: RowProps) {
       />
     </div>
   );
-  if (beside === undefined)
-    return (
-      <div className="flex flex-col gap-1">
-        <FieldLine {...props} path={path} />
-        {fields}
-      </div>
-    );
+  // One tree with and without a result: who types while one arrives goes on typing.
   return (
     <div className="flex flex-col gap-1">
-      <div className={BESIDE}>
+      <div className={beside === undefined ? 'contents' : BESIDE}>
         <div className="flex min-w-0 flex-col gap-1">
           <FieldLine {...props} path={path} />
           {!isGroup && fields}
         </div>
-        {beside(pointer)}
+        {beside?.(pointer)}
       </div>
       {isGroup && fields}
     </div>
