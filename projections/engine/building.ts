@@ -21,7 +21,7 @@ import {
 } from './registry.ts';
 import { bigintOf, onlyRow, type Projector, READ_SCHEMA, textOf } from './table.ts';
 import { sourceOf } from '../../domain/eventLog/movedTexts.ts';
-import { divergenceOf } from './divergence.ts';
+import { divergenceOf, requireSameLog } from './divergence.ts';
 
 /** What building generations needs. */
 export interface BuildDeps {
@@ -139,7 +139,10 @@ export const beginningOf = (slots: readonly Slot[]): bigint | null =>
     .map(({ generation: { position } }) => position)
     .reduce((low, at) => (low === null || at === null ? null : at < low ? at : low));
 
-/** Brings slots up to a position of the log. Throws at the first event that cannot be applied. */
+/**
+ * Brings slots up to a position of the log. Throws at the first event that cannot be applied, and ReadModelsDiverged
+ * where the log was put back to an older copy meanwhile, so that other events stand where these were read.
+ */
 export const catchUp = async (
   deps: BuildDeps,
   slots: readonly RunningSlot[],
@@ -151,6 +154,7 @@ export const catchUp = async (
   const projectors = slots.map(({ projector }) => projector);
   for await (const batch of oneAhead(batchesUpTo(deps, projectors, { ...options, after }))) {
     throwUndecodable(batch);
+    await requireSameLog(deps.feed, slots);
     if (within === undefined) await applyApart(deps, slots, batch);
     else await applyCheckpointed(within, slots, batch);
     moveOn(slots, batch);
@@ -296,6 +300,7 @@ const swapAll = (
       // A copy: what the slot remembers must hold when the transaction fails and is tried again.
       const trial = { ...slot };
       const before = await catchUpToServing(deps, trial, { batchMax: BATCH_MAX, within: tx });
+      await requireSameLog(deps.feed, [trial]);
       const swapped = { before, after: trial.generation };
       await beforeSwap?.(tx, slot, swapped);
       await promote(tx, slot.projector, trial.generation);
@@ -306,7 +311,7 @@ const swapAll = (
 
 /**
  * Fills generations from the log, all of them in one reading, and puts them in place of those that serve: the
- * slots of one group in one transaction. Throws at the first event that cannot be applied.
+ * slots of one group in one transaction. Throws as `catchUp` does.
  */
 export const buildGenerations = async (
   deps: BuildDeps,

@@ -79,7 +79,9 @@ const flawOf = async (
   if (witness?.position === position) return undefined;
   // Nothing was delivered between the two: whatever stands there now was never read.
   const next = (await firstEventAfter(log, witness?.position))?.position;
-  return next !== undefined && next <= position
+  // A copy may end before: what is written there from now on would be taken for read.
+  if (next === undefined) return flawOfEnd(log, position);
+  return next <= position
     ? `the log has an event at position ${String(next)} that was not there when the read models passed it`
     : undefined;
 };

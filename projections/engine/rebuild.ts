@@ -1,6 +1,7 @@
 import { LogUnavailable } from '../../domain/ports/log.ts';
 import { type RunningSlot } from './apply.ts';
 import { type Arrival } from './arrivals.ts';
+import { ReadModelsDiverged } from './divergence.ts';
 import { type SqlTx, SqlUnavailable } from './ports.ts';
 import {
   abandon,
@@ -252,9 +253,13 @@ interface OutageOptions extends RebuildOptions {
 const isOutage = (error: unknown, outages: number): error is Error =>
   error instanceof SqlUnavailable ||
   error instanceof LogUnavailable ||
+  error instanceof ReadModelsDiverged ||
   (error instanceof RebuildBusy && outages > 0);
 
-/** A rebuild that waits while the event store or the database is unavailable, and then goes on. */
+/**
+ * A rebuild that waits while the event store or the database is unavailable, and then goes on; where the log was put
+ * back to an older copy meanwhile, it begins anew.
+ */
 export const rebuildThroughOutages = async (
   deps: RebuildDeps,
   options: OutageOptions = {},

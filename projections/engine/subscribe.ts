@@ -129,13 +129,19 @@ const consuming = (deps: SubscriberDeps, progress: Progress) => {
     if (head !== undefined) await apply([{ position: head }]);
     progress.caughtUp = true;
     deps.onProgress();
+    // The head was read before the subscription began: the log may have been put back between the two.
+    await requireSameLog(deps.feed, slots);
   };
 
   return async (subscription: Subscription): Promise<void> => {
+    let isCompared = false;
     while (!subscription.signal.aborted && slots.some(runs)) {
       await progress.pacing.beforeBatch(subscription.queue, subscription.signal);
       const items = await subscription.queue.take(deps.tuning.batchMax);
       if (items.length === 0) return;
+      // Now, and not before it subscribed: a subscription does not outlive its log.
+      if (!isCompared) await requireSameLog(deps.feed, slots);
+      isCompared = true;
       tellUnknown(deps, items);
       await apply(items.flatMap((item) => (item.kind === 'caught_up' ? [] : [toArrival(item)])));
       if (items.some(({ kind }) => kind === 'caught_up')) await becomeLive(subscription.head);
@@ -154,7 +160,6 @@ const subscribing = (deps: SubscriberDeps, progress: Progress) => {
   const subscribeOnce = async (after: bigint | null, outer: AbortSignal): Promise<void> => {
     const dropped = new AbortController();
     const signal = AbortSignal.any([outer, dropped.signal]);
-    await requireSameLog(feed, slots);
     const head = await feed.head();
     const { onArrived } = progress.pacing;
     const queue = feedQueue(feed, { after, limit: tuning.batchMax * 2, signal, onArrived });

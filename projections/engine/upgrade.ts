@@ -7,6 +7,7 @@ import {
   type TunedDeps,
   withBuildLock,
 } from './building.ts';
+import { ReadModelsDiverged } from './divergence.ts';
 import { type Sql, type SqlTx, SqlUnavailable } from './ports.ts';
 import { RebuildBusy } from './rebuild.ts';
 import { retryParked } from './refold.ts';
@@ -82,7 +83,10 @@ const buildTogether = async (
 };
 
 const isForTheRunner = (error: unknown, signal: AbortSignal): boolean =>
-  signal.aborted || error instanceof CheckpointMoved || error instanceof SqlUnavailable;
+  signal.aborted ||
+  error instanceof CheckpointMoved ||
+  error instanceof SqlUnavailable ||
+  error instanceof ReadModelsDiverged;
 
 /** Builds together what is due; after a failure one by one, so that only what cannot be built stops. */
 const build = async (deps: UpgradeDeps, options: UpgradeOptions): Promise<Upgraded> => {

@@ -13,8 +13,11 @@ import { actorOf, orderOf } from './actors.ts';
 import { openBook, type Reading, type Standing } from './book.ts';
 import { TENANT } from './process.ts';
 import { readingIn } from './batches/sortStack.ts';
+import { EPOCH_MS } from './scheduler.ts';
 import type { WatchDeps } from './told.ts';
 import { skewOf } from './worlds.ts';
+
+const DAY_MS = 24 * 3_600_000;
 
 /** A price is read again after a second; a clock that is right is so to the second. */
 const READ_AGAIN_MS = 5_000;
@@ -81,10 +84,11 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer 
     const key = `vault/${tenant}/${scope}/${text}`;
     return shared.objects.has(key) || shared.objects.has(asideKeyOf(key));
   };
-  /** A text is there before the event that refers to it. */
-  const texts = ({ type, data }: RecordedEvent): void => {
+  /** A text is there before the event that refers to it, unless its append took effect more than a day late. */
+  const texts = ({ type, data, metadata }: RecordedEvent): void => {
     if (type === 'TenantErased' || type === 'DocumentErased') anyErased = true;
-    if (anyErased) return;
+    const lateMs = EPOCH_MS + sched.nowMs() - Date.parse(String(metadata['recorded_at']));
+    if (anyErased || lateMs > DAY_MS) return;
     for (const token of tokensIn(JSON.stringify(data)))
       if (!isThere(token)) say('text-lost', `the text of a ${type} is not there`);
   };

@@ -474,6 +474,7 @@ export const watchOver = (deps: WatchDeps) => {
     reads: spread.reads,
     removed: (key: string): void => {
       visits.removed(key);
+      calls.removed(key);
       batched.removed(key);
     },
     entered: visits.entered,

@@ -73,8 +73,8 @@ export const started = () => ({
   /** Burns by the key of the call that they are for. */
   burnsOfCalls: new Map<string, Set<string>>(),
   firstBurns: new Map<string, number>(),
-  /** Results of calls as they were kept when they were paid for, by the work. */
-  paidResults: new Map<string, string>(),
+  /** Results of calls as they were kept when they were paid for, by the work, and until when they were, virtual ms. */
+  paidResults: new Map<string, { readonly key: string; readonly text: string; until: number }>(),
   adjusted: new Set<string>(),
   /** Days that results and deliveries are kept, as they were set for the tenant: the last, and the fewest. */
   days: { last: Infinity, fewest: Infinity },

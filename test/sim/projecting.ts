@@ -183,6 +183,9 @@ const liveLog = (on: Stage, owner: Owner): KnownLog => {
       if (signal?.aborted === true) go();
     });
   /** A connection does not outlive its log. */
+  const requireEpoch = (epoch: number): void => {
+    if (shared.epoch !== epoch) throw new LogUnavailable('the log was put back');
+  };
   const more = async (epoch: number, isSilent: () => void): Promise<void> => {
     await sched.call({
       label: 'feed',
@@ -193,21 +196,24 @@ const liveLog = (on: Stage, owner: Owner): KnownLog => {
       never: ['late', 'lost'],
       stale: isSilent,
     });
-    if (shared.epoch !== epoch) throw new LogUnavailable('the log was put back');
+    requireEpoch(epoch);
   };
   const endsAt = (): bigint => shared.events.at(-1)?.position ?? 0n;
   const subscribe: KnownLog['subscribe'] = async function* (options): AsyncGenerator<FeedItem> {
-    const { epoch } = shared;
+    // It is of the log that was there when the first call reached it.
+    let epoch: number | undefined;
     let [after, isSilent, isLive] = [options.after ?? 0n, false, false];
     while (!isOver(options)) {
       for await (const item of isSilent ? NOTHING : log.subscribe({ ...options, after })) {
+        epoch ??= shared.epoch;
+        requireEpoch(epoch);
         if (item.kind === 'event') after = item.event.position;
         // It says once that it has caught up.
         if (item.kind !== 'caught_up' || !isLive) yield item;
       }
       isLive = true;
       if (isSilent || endsAt() <= after) await news(options.signal);
-      await more(epoch, () => (isSilent = true));
+      await more(epoch ?? shared.epoch, () => (isSilent = true));
     }
   };
   return { ...log, subscribe };

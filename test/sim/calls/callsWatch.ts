@@ -20,10 +20,12 @@ export const callsWatch = ({ world, sched, raw, told }: WatchDeps, { say, known,
   );
 
   const keep = async (workId: string, digest: string | undefined): Promise<void> => {
-    const bytes = digest === undefined ? undefined : await raw.get(resultKeyOf(workId, digest));
+    if (digest === undefined) return;
+    const key = resultKeyOf(workId, digest);
+    const bytes = await raw.get(key);
     if (bytes === undefined) return;
     const { body } = JSON.parse(new TextDecoder().decode(bytes)) as StoredResult;
-    known().paidResults.set(workId, JSON.stringify(body['result']));
+    known().paidResults.set(workId, { key, text: JSON.stringify(body['result']), until: Infinity });
   };
 
   return {
@@ -41,6 +43,9 @@ export const callsWatch = ({ world, sched, raw, told }: WatchDeps, { say, known,
       if (burns.size > 1 && sched.nowMs() - (firstBurns.get(key) ?? 0) < keyKeptMs)
         say('billed-twice', `the call with the key ${call.key} was billed ${String(burns.size)} times`);
     },
+    removed: (key: string): void => {
+      for (const paid of known().paidResults.values()) if (paid.key === key) paid.until = sched.nowMs();
+    },
     /** Whoever asks again within a day is answered what was paid for, and what was kept then. */
     look: (): void => {
       if (told.restoredAt >= 0) return;
@@ -53,7 +58,7 @@ export const callsWatch = ({ world, sched, raw, told }: WatchDeps, { say, known,
         if (at - before.at < keyKeptMs && !isDeepStrictEqual(answer.body, before.answer.body))
           say('answered-differently', `the call with the key ${actor.key} was answered in two ways`);
         const kept = known().paidResults.get(answer.id);
-        if (kept !== undefined && kept !== JSON.stringify(answer.body))
+        if (kept !== undefined && at < kept.until && kept.text !== JSON.stringify(answer.body))
           say('answered-otherwise', `the call with the key ${actor.key} got another result than is kept`);
       }
     },
