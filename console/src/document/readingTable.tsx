@@ -1,6 +1,7 @@
 import type { ExtractionResult } from '@quire/client';
 import { useMemo, useState } from 'react';
 import { playground } from '../texts/playground.ts';
+import { modeName } from '../texts/shell.ts';
 import { Badge } from '../ui/card.tsx';
 import { classes } from '../ui/style.ts';
 import { valuesBeside, type ValueLine } from './beside.ts';
@@ -61,7 +62,7 @@ function Head({ reading }: { reading: ReadBySchema }) {
   return (
     <th scope="col" className="px-2 py-1 text-left font-normal">
       <span className="flex flex-wrap items-center gap-1">
-        <Badge tone="accent">{meta.mode}</Badge>
+        <Badge tone="accent">{modeName(meta.mode)}</Badge>
         <span className="font-medium break-all">{meta.model}</span>
       </span>
       {config !== undefined && <span className="block break-all">{texts.withConfig(config)}</span>}

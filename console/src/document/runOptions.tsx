@@ -2,14 +2,15 @@ import { useState } from 'react';
 import { useRead } from '../api/connection.ts';
 import { useTenantId } from '../api/session.ts';
 import { playground } from '../texts/playground.ts';
+import { modes } from '../texts/shell.ts';
 import { Select } from '../ui/select.tsx';
 import { CONTROL } from '../ui/style.ts';
 
-const { options: texts, readings } = playground;
+const { options: texts } = playground;
 
 const MODES = ['fast', 'standard', 'robust'] as const;
 export type Mode = (typeof MODES)[number];
-const MODE_CHOICES = MODES.map((value) => ({ value, name: readings.modes[value] }));
+const MODE_CHOICES = MODES.map((value) => ({ value, name: modes[value] }));
 
 /** How a document is read; an empty text says nothing. */
 export interface RunOptions {

@@ -8,7 +8,7 @@ import { Plus } from '../ui/icons/icons.tsx';
 import { useChange, useRead, usePages } from '../api/connection.ts';
 import { useTenantId, useActing, type SignedIn } from '../api/session.ts';
 import { configs } from '../texts/configs.ts';
-import { shell } from '../texts/shell.ts';
+import { modes, shell } from '../texts/shell.ts';
 import { Button } from '../ui/button.tsx';
 import { JsonEditor, Diff } from '../ui/editor.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
@@ -85,7 +85,7 @@ const schema = z.object({
   rules: z.boolean(),
   sample: percentIn,
 });
-const MODES = Object.entries(publishTexts.modes).map(([value, name]) => ({ value, name }));
+const MODES = Object.entries(modes).map(([value, name]) => ({ value, name }));
 const FIRST = JSON.stringify({ type: 'object', properties: { total: { type: 'number' } } }, undefined, 2);
 
 type Values = z.infer<typeof schema>;

@@ -30,7 +30,7 @@ export const audit = {
     type: 'Type',
     allTypes: 'All types',
     actor: 'Who',
-    actorHint: 'Key ID, or system',
+    actorHint: 'Name or ID of a key',
     since: 'From day (UTC)',
     until: 'To day (UTC)',
     clearFilter: 'Clear filters',

@@ -36,7 +36,6 @@ export const configs = {
     say: 'Each version replaces the whole config. Models that were set before stay as they are.',
     name: 'Name',
     mode: 'Mode',
-    modes: { fast: 'Fast', standard: 'Standard', robust: 'Robust' },
     confidence: 'Minimum confidence',
     confidenceSay: 'Values below it are left out: 0 to 1. Empty: 0.5.',
     badConfidence: 'A number from 0 to 1.',

@@ -186,7 +186,6 @@ export const playground = {
     ofConfig: 'As the config says',
     withConfig: (name: string) => `Config: ${isolated(name)}`,
     mode: 'Mode of the other reading',
-    modes: { fast: 'Fast', standard: 'Standard', robust: 'Robust' },
     model: 'Model of the other reading',
     modelSay: 'provider/model',
     read: 'Run with these settings',

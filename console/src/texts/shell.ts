@@ -11,6 +11,18 @@ export const kinds = {
   examples_export: 'Export of examples',
 } as const;
 
+/** How thoroughly a document is read. */
+export const modes = { fast: 'Fast', standard: 'Standard', robust: 'Robust' } as const;
+
+/** What credits are spent for, beside the kinds of work. */
+const categories = {
+  extraction: 'Extraction',
+  ai_prefill: 'Prefill',
+  ocr: 'Text recognition',
+  adjustment: 'Adjustment',
+  ...kinds,
+} as const;
+
 /** What a status is called, on every page: of work, reviews, audits, deliveries, deployments. */
 const statuses = {
   queued: 'Queued',
@@ -40,6 +52,8 @@ const wordIn = (words: Readonly<Record<string, string>>, name: string): string =
   (Object.hasOwn(words, name) ? words[name] : undefined) ?? name;
 
 export const kindName = (kind: string): string => wordIn(kinds, kind);
+export const modeName = (mode: string): string => wordIn(modes, mode);
+export const categoryName = (category: string): string => wordIn(categories, category);
 export const statusName = (status: string): string => wordIn(statuses, status);
 
 /** Words of the frame around every page. */

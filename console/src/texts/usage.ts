@@ -212,7 +212,6 @@ export const usage = {
       split: 'Part a stack',
     },
     mode: 'Mode',
-    modes: { fast: 'Fast', standard: 'Standard', robust: 'Robust' },
     billing: 'Model',
     billings: { full_service: 'Of the service', byok: 'Own key' },
     window: 'May wait',

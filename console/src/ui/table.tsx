@@ -215,6 +215,29 @@ const widthsOf = <Item,>(
   };
 };
 
+/** Whether columns are out of sight at the right, as of the last scroll or change of size. */
+const useIsCut = (place: RefObject<HTMLDivElement | null>, minWidth: number) => {
+  const [isCut, cut] = useState(false);
+  useLayoutEffect(() => {
+    const grid = place.current;
+    if (grid === null) return undefined;
+    const look = (): void => cut(grid.scrollLeft + grid.clientWidth < grid.scrollWidth - 1);
+    look();
+    const watch = new ResizeObserver(look);
+    watch.observe(grid);
+    grid.addEventListener('scroll', look, { passive: true });
+    return () => {
+      watch.disconnect();
+      grid.removeEventListener('scroll', look);
+    };
+  }, [place, minWidth]);
+  return isCut;
+};
+
+const MORE_COLUMNS =
+  'pointer-events-none absolute inset-y-px right-px w-8 rounded-r-lg bg-linear-to-l from-ink/20 to-transparent ' +
+  'print:hidden';
+
 /** Characters that the service takes to search for. */
 const FILTER_MAX = 200;
 
@@ -392,45 +415,55 @@ function Grid<Item>({ label, columns, idOf, onOpen, height = 480, table }: GridP
   const drawn = isPrinting ? rows.map((_, index) => ({ index, start: 0 })) : inSight;
   useLoadingNearEnd(list, rows.length, inSight.at(-1)?.index ?? 0);
   const { template, minWidth } = widthsOf(columns, useWholeWidths(place, rows, inSight), isPrinting);
+  const isCut = useIsCut(place, minWidth);
   return (
-    <div
-      ref={place}
-      role="grid"
-      tabIndex={0}
-      aria-label={label}
-      aria-rowcount={(rows.length < all ? rows.length : total) + 1}
-      aria-busy={list?.isChanging === true}
-      aria-activedescendant={rows[active] === undefined ? undefined : `${label}-${String(active)}`}
-      onKeyDown={onKeyDown}
-      className="group/grid overflow-auto rounded-lg border border-line bg-surface"
-      style={{ maxHeight: height }}
-    >
-      <div role="none" style={{ minWidth }}>
-        <Head
-          columns={columns}
-          template={template}
-          sorting={table.sorting}
-          canSort={table.canSort}
-          onSort={table.toggleSort}
-        />
-        <div role="rowgroup" className="relative print:h-auto!" style={{ height: virtual.getTotalSize() }}>
-          {drawn.map(({ index, start }) => {
-            const row = rows[index];
-            return row === undefined ? null : (
-              <Line
-                key={idOf(row)}
-                id={`${label}-${String(index)}`}
-                columns={columns}
-                item={row}
-                at={{ index, start, template }}
-                isActive={index === active}
-                onChoose={() => openRow(row, index)}
-                canOpen={onOpen !== undefined}
-              />
-            );
-          })}
+    <div className="relative">
+      <div
+        ref={place}
+        role="grid"
+        tabIndex={0}
+        aria-label={label}
+        aria-rowcount={(rows.length < all ? rows.length : total) + 1}
+        aria-busy={list?.isChanging === true}
+        aria-activedescendant={rows[active] === undefined ? undefined : `${label}-${String(active)}`}
+        onKeyDown={onKeyDown}
+        className="group/grid overflow-auto rounded-lg border border-line bg-surface"
+        style={{ maxHeight: height }}
+      >
+        <div role="none" style={{ minWidth }}>
+          <Head
+            columns={columns}
+            template={template}
+            sorting={table.sorting}
+            canSort={table.canSort}
+            onSort={table.toggleSort}
+          />
+          <div role="rowgroup" className="relative print:h-auto!" style={{ height: virtual.getTotalSize() }}>
+            {drawn.map(({ index, start }) => {
+              const row = rows[index];
+              return row === undefined ? null : (
+                <Line
+                  key={idOf(row)}
+                  id={`${label}-${String(index)}`}
+                  columns={columns}
+                  item={row}
+                  at={{ index, start, template }}
+                  isActive={index === active}
+                  onChoose={() => openRow(row, index)}
+                  canOpen={onOpen !== undefined}
+                />
+              );
+            })}
+          </div>
         </div>
       </div>
+      {isCut && (
+        <div
+          aria-hidden
+          data-more-columns
+          className={MORE_COLUMNS}
+        />
+      )}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
+import { Quire } from '../../../sdk/src/index.ts';
 import { axeFindings } from './support/axe.ts';
 import { faults } from './support/browser.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -116,6 +117,28 @@ describe('the audit page', () => {
     const page = await world.open('/audit?tab=audits');
     await page.getByRole('button', { name: 'Run an audit' }).click();
     await page.getByText('Nothing is wrong').waitFor();
+    expect(faults(page)).to.deep.equal([]);
+  });
+
+  it('shows what one person did, who is chosen by the name of their key', async () => {
+    const own = { tenant_id: 'audited', name: 'Clerk', role: 'admin' } as const;
+    const { key, key_id } = await world.admin.api.createApiKey({ body: own });
+    const clerk = new Quire({ url: world.url, key, tenant: 'audited' });
+    await clerk.api.adjustCredits({
+      path: { tenant_id: 'audited' },
+      body: { credits: 8, reason: 'by the clerk' },
+    });
+    const page = await world.open(`/audit?stream=${STREAM}`);
+    const who = page.getByRole('combobox', { name: 'Who' });
+    await who.fill(`Clerk · ${key_id.slice(-6)}`);
+    await who.press('Enter');
+    await page.getByText('by the clerk').waitFor();
+    await page.getByText('goodwill').first().waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('actor')).to.equal(key_id);
+    await page.reload();
+    await page.getByText('by the clerk').waitFor();
+    expect(await who.inputValue()).to.equal(`Clerk · ${key_id.slice(-6)}`);
+    expect(await axeFindings(page)).to.deep.equal([]);
     expect(faults(page)).to.deep.equal([]);
   });
 

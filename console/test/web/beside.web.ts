@@ -66,7 +66,7 @@ describe('side by side in the playground', () => {
       const table = page.getByRole('region', { name: 'Two readings side by side' });
       expect(await table.getByRole('columnheader').allInnerTexts()).to.satisfy(
         ([, one = '', other = '']: readonly string[]) =>
-          one.startsWith('standard') && other.startsWith('robust'),
+          one.startsWith('Standard') && other.startsWith('Robust'),
       );
       const total = table.getByRole('row', { name: /^grand_total / });
       expect(await total.locator('[data-differs=true]').count()).to.equal(2);

@@ -1,13 +1,16 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { LoaderCircle, ShieldAlert, ShieldCheck, Download, RefreshCw } from '../../ui/icons/icons.tsx';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { audit, EVENT_NAMES } from '../../texts/audit.ts';
+import { shell } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { classes, CONTROL } from '../../ui/style.ts';
 import { ProblemNote, Empty, Skeleton } from '../../ui/states.tsx';
 import { verdictOf, type Break, type Verified } from './verifier.ts';
 import { EVENTS_MAX, eventsAddress, type EventFilter } from '../../api/events.ts';
 import { useRead } from '../../api/connection.ts';
+import { useActing } from '../../api/session.ts';
+import { useKeyNames } from '../../ui/names.tsx';
 import { Select } from '../../ui/select.tsx';
 import { useVerification } from './verifierInWorker.ts';
 import { EventDialog, EventList, useEvents, type SeenEvent } from './events.tsx';
@@ -148,15 +151,18 @@ interface FilterProps {
   readonly value: string | undefined;
   readonly onChange: (value: string | undefined) => void;
   readonly isNumber?: boolean;
-  readonly list?: string;
+  /** What can be chosen beside what is typed: a name for each value. */
+  readonly choices?: ReadonlyMap<string, string>;
   readonly isDay?: boolean;
 }
 
 /** A text that takes effect on Enter or when it is left. */
-function Filter({ label, hint, value = '', onChange, isNumber, list, isDay }: FilterProps) {
+function Filter({ label, hint, value = '', onChange, isNumber, choices, isDay }: FilterProps) {
   const [typed, type] = useState<string>();
+  const list = useId();
   const take = (): void => {
-    const text = typed?.trim();
+    const named = typed?.trim();
+    const text = [...(choices ?? [])].find(([, name]) => name === named)?.[0] ?? named;
     type(undefined);
     if (text === undefined || text === value) return;
     if (text === '') onChange(undefined);
@@ -174,18 +180,34 @@ function Filter({ label, hint, value = '', onChange, isNumber, list, isDay }: Fi
         {label}
         <input
           type={isDay === true ? 'date' : 'text'}
-          value={typed ?? value}
+          value={typed ?? choices?.get(value) ?? value}
           placeholder={hint}
-          list={list}
+          list={choices && list}
           inputMode={isNumber === true ? 'numeric' : undefined}
           onChange={({ target }) => type(target.value)}
           onBlur={take}
           className={CONTROL}
         />
       </label>
+      {choices !== undefined && (
+        <datalist id={list}>
+          {[...choices].map(([one, name]) => (
+            <option key={one} value={name} />
+          ))}
+        </datalist>
+      )}
     </form>
   );
 }
+
+/** Keys of the operator and of the tenant in sight by their names, each told apart by its end; and the service itself. */
+const useActors = ({ tenant, stream }: AuditAddress): ReadonlyMap<string, string> => {
+  const { session } = useActing();
+  const own = useKeyNames(session.tenant_id);
+  const others = useKeyNames(tenant ?? /^account-(.+)$/.exec(stream ?? '')?.[1] ?? '');
+  const keys = [...own, ...others].map(([id, name]) => [id, `${name} · ${id.slice(-6)}`] as const);
+  return new Map([...keys, ['system', shell.theService]]);
+};
 
 const ALL = 'all';
 const TYPES = [
@@ -201,6 +223,7 @@ interface FilterBarProps {
 /** Looks for some of the events; the check of the hashes goes on over all of them. */
 function FilterBar({ at, onChange }: FilterBarProps) {
   const { type, actor, since, until, q } = at;
+  const actors = useActors(at);
   const look = (change: AuditAddress): void => onChange({ ...change, from: undefined });
   const isAll = FILTERS.every((name) => at[name] === undefined);
   return (
@@ -219,6 +242,7 @@ function FilterBar({ at, onChange }: FilterBarProps) {
         label={scopeTexts.actor}
         hint={scopeTexts.actorHint}
         value={actor}
+        choices={actors}
         onChange={(next) => look({ actor: next })}
       />
       <Filter
@@ -268,14 +292,9 @@ function ScopeBar({ at, onChange, onAgain }: ScopeBarProps) {
         label={scopeTexts.tenant}
         hint={scopeTexts.tenantHint}
         value={tenant}
-        list="audit-tenants"
+        choices={new Map(tenants.data?.items.map(({ tenant_id }) => [tenant_id, tenant_id]))}
         onChange={(next) => onChange({ tenant: next, from: undefined })}
       />
-      <datalist id="audit-tenants">
-        {tenants.data?.items.map(({ tenant_id }) => (
-          <option key={tenant_id} value={tenant_id} />
-        ))}
-      </datalist>
       <Filter
         label={stream === undefined ? scopeTexts.fromPosition : scopeTexts.fromRevision}
         hint={scopeTexts.fromHint}

@@ -5,7 +5,7 @@ import { toast } from 'sonner';
 import { z } from 'zod';
 import { useChange, useRead } from '../../api/connection.ts';
 import { finance } from '../../texts/finance.ts';
-import { shell } from '../../texts/shell.ts';
+import { modeName, shell } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { columnsFor } from '../../ui/columns.tsx';
@@ -28,7 +28,7 @@ const of = columnsFor<BillingRateItem, keyof typeof texts.columns>(texts.columns
 
 const COLUMNS: readonly Column<BillingRateItem>[] = [
   of.text('operation', ({ operation }) => texts.operations[operation], { share: 1.4 }),
-  of.text('mode', ({ extraction_mode }) => extraction_mode),
+  of.text('mode', ({ extraction_mode }) => modeName(extraction_mode)),
   of.text('type', ({ billing_type }) => texts.types[billing_type], { share: 1.4 }),
   of.count('credits', ({ credits_per_page }) => credits_per_page),
   of.text('window', ({ completion_window }) => texts.windows[completion_window ?? 'none']),

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useRead } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { playground } from '../../texts/playground.ts';
+import { modes } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/select.tsx';
 import { ProblemNote } from '../../ui/states.tsx';
@@ -14,7 +15,7 @@ import { isMode, type Mode } from '../../document/runOptions.tsx';
 
 const { readings: texts } = playground;
 
-const MODES = (['fast', 'standard', 'robust'] as const).map((value) => ({ value, name: texts.modes[value] }));
+const MODES = (['fast', 'standard', 'robust'] as const).map((value) => ({ value, name: modes[value] }));
 /** The mode that a config says. */
 const OF_CONFIG = 'config';
 /** The schema that is there, and no config. */

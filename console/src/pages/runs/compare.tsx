@@ -1,8 +1,8 @@
 import type { ExtractionResult, Run, RunItem } from '@quire/client';
 import { useState } from 'react';
 import { useRead } from '../../api/connection.ts';
-import { playground } from '../../texts/playground.ts';
 import { runs } from '../../texts/runs.ts';
+import { modeName } from '../../texts/shell.ts';
 import { ReadingTable, type ReadBySchema } from '../../document/readingTable.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Go } from '../../ui/go.tsx';
@@ -43,8 +43,6 @@ function Beside({ run, otherId }: { run: Run; otherId: string }) {
   );
 }
 
-const MODES: Readonly<Record<string, string>> = playground.readings.modes;
-
 function Choice({ run, others }: { run: Run; others: readonly RunItem[] }) {
   const [chosen, choose] = useState(NONE);
   const nameOf = useConfigNames(run.tenant_id);
@@ -52,7 +50,7 @@ function Choice({ run, others }: { run: Run; others: readonly RunItem[] }) {
   const choices = others.map(({ run_id, mode, model, config_id, requested_at }) => ({
     value: run_id,
     name: texts.run({
-      how: [MODES[mode ?? ''] ?? mode, model].filter((one) => one != null).join(', '),
+      how: [mode && modeName(mode), model].filter((one) => one != null).join(', '),
       at: timeIn(Date.parse(requested_at), zone),
       config: config_id === null ? undefined : nameOf(config_id),
     }),

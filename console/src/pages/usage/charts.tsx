@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useRead } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
+import { categoryName } from '../../texts/shell.ts';
 import { usage as texts } from '../../texts/usage.ts';
 import { Card } from '../../ui/card.tsx';
 import { DayBars, DayLine } from '../../ui/charts.tsx';
@@ -66,7 +67,7 @@ function Used({ span, days }: { span: string; days: readonly Day[] }) {
     <DayBars
       label={chart.used(span)}
       days={bars.days}
-      series={bars.categories.map((id) => ({ id, name: id }))}
+      series={bars.categories.map((id) => ({ id, name: categoryName(id) }))}
       format={grouped}
     />
   );

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Api } from '@quire/client';
+import { categoryName, modeName } from '../../texts/shell.ts';
 import { usage as texts } from '../../texts/usage.ts';
 import { useAddressValue } from '../../ui/go.tsx';
 import { CONTROL } from '../../ui/style.ts';
@@ -94,7 +95,7 @@ const entryColumns = (tenantId: string): readonly Column<Entry>[] => [
   {
     id: 'category',
     name: names.category,
-    value: ({ category, operation }) => category ?? operation,
+    value: ({ category, operation }) => categoryName(category ?? operation ?? ''),
     isWhole: true,
   },
   {
@@ -104,7 +105,12 @@ const entryColumns = (tenantId: string): readonly Column<Entry>[] => [
     show: ({ document_id }) => <DocumentName id={document_id} tenantId={tenantId} />,
     share: 2,
   },
-  { id: 'mode', name: names.mode, value: ({ extraction_mode }) => extraction_mode, isWhole: true },
+  {
+    id: 'mode',
+    name: names.mode,
+    value: ({ extraction_mode }) => extraction_mode && modeName(extraction_mode),
+    isWhole: true,
+  },
   { id: 'pages', name: names.pages, value: ({ pages }) => pages, isNumber: true, share: 0.7 },
   { id: 'free', name: names.free, value: ({ free_pages }) => free_pages, isNumber: true },
   {
@@ -169,7 +175,7 @@ function Entries({ label, list, category, onCategory }: EntriesProps) {
   useEffect(() => see((before) => new Set([...before, ...here.split('\n')])), [here]);
   const choices = [ALL, ...[...seen].filter((name) => name !== '').sort()].map((value) => ({
     value,
-    name: value === ALL ? texts.filters.all : value,
+    name: value === ALL ? texts.filters.all : categoryName(value),
   }));
   return (
     <div className="flex flex-col gap-3">

@@ -1,6 +1,7 @@
 import type { Api } from '@quire/client';
 import { useDeferredValue, useState, type ReactNode } from 'react';
 import { useRead } from '../../api/connection.ts';
+import { modeName, modes } from '../../texts/shell.ts';
 import { usage } from '../../texts/usage.ts';
 import { Card, Badge } from '../../ui/card.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
@@ -31,7 +32,7 @@ const PRICES: readonly Column<Price>[] = [
 
 const RATES: readonly Column<Rate>[] = [
   { id: 'operation', name: names.operation, value: ({ operation }) => quote.operations[operation] },
-  { id: 'mode', name: names.mode, value: ({ extraction_mode }) => extraction_mode },
+  { id: 'mode', name: names.mode, value: ({ extraction_mode }) => modeName(extraction_mode) },
   { id: 'billing', name: names.billing, value: ({ billing_type }) => quote.billings[billing_type] },
   {
     id: 'window',
@@ -85,7 +86,7 @@ export function Prices() {
 const quoteTexts = usage.quote;
 type Quote = Awaited<ReturnType<Api['getQuote']>>;
 type Operation = keyof typeof quoteTexts.operations;
-type Mode = keyof typeof quoteTexts.modes;
+type Mode = keyof typeof modes;
 type Billing = keyof typeof quoteTexts.billings;
 type Window = keyof typeof quoteTexts.windows;
 
@@ -206,7 +207,7 @@ export function QuoteCalculator() {
           />
           <Choose
             label={quoteTexts.mode}
-            names={quoteTexts.modes}
+            names={modes}
             value={asked.mode}
             onChange={(value) => ask({ ...asked, mode: value })}
           />
