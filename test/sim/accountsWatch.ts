@@ -87,7 +87,7 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer 
   /** A text is there before the event that refers to it, unless its append took effect more than a day late. */
   const texts = ({ type, data, metadata }: RecordedEvent): void => {
     if (type === 'TenantErased' || type === 'DocumentErased') anyErased = true;
-    const lateMs = EPOCH_MS + sched.nowMs() - Date.parse(String(metadata['recorded_at']));
+    const lateMs = EPOCH_MS + sched.nowMs() - Date.parse(metadata['recorded_at'] as string);
     if (anyErased || lateMs > DAY_MS) return;
     for (const token of tokensIn(JSON.stringify(data)))
       if (!isThere(token)) say('text-lost', `the text of a ${type} is not there`);

@@ -167,6 +167,15 @@ type Stage = ReturnType<typeof stage>;
 const isOver = ({ signal }: FeedOptions): boolean => signal?.aborted === true;
 const NOTHING: readonly FeedItem[] = [];
 
+/** A connection is of the log that is there when its first call has reached it, and does not outlive it. */
+const connectionTo = (shared: Shared) => {
+  let epoch: number | undefined;
+  return (): void => {
+    epoch ??= shared.epoch;
+    if (shared.epoch !== epoch) throw new LogUnavailable('the log was put back');
+  };
+};
+
 /** The log, whose subscription goes on when it has caught up, until it is cut or falls silent. */
 const liveLog = (on: Stage, owner: Owner): KnownLog => {
   const { sched, shared, listeners } = on;
@@ -182,11 +191,7 @@ const liveLog = (on: Stage, owner: Owner): KnownLog => {
       signal?.addEventListener('abort', go, { once: true });
       if (signal?.aborted === true) go();
     });
-  /** A connection does not outlive its log. */
-  const requireEpoch = (epoch: number): void => {
-    if (shared.epoch !== epoch) throw new LogUnavailable('the log was put back');
-  };
-  const more = async (epoch: number, isSilent: () => void): Promise<void> => {
+  const more = async (requireSame: () => void, isSilent: () => void): Promise<void> => {
     await sched.call({
       label: 'feed',
       effect: () => undefined,
@@ -196,24 +201,22 @@ const liveLog = (on: Stage, owner: Owner): KnownLog => {
       never: ['late', 'lost'],
       stale: isSilent,
     });
-    requireEpoch(epoch);
+    requireSame();
   };
   const endsAt = (): bigint => shared.events.at(-1)?.position ?? 0n;
   const subscribe: KnownLog['subscribe'] = async function* (options): AsyncGenerator<FeedItem> {
-    // It is of the log that was there when the first call reached it.
-    let epoch: number | undefined;
+    const requireSame = connectionTo(shared);
     let [after, isSilent, isLive] = [options.after ?? 0n, false, false];
     while (!isOver(options)) {
       for await (const item of isSilent ? NOTHING : log.subscribe({ ...options, after })) {
-        epoch ??= shared.epoch;
-        requireEpoch(epoch);
+        requireSame();
         if (item.kind === 'event') after = item.event.position;
         // It says once that it has caught up.
         if (item.kind !== 'caught_up' || !isLive) yield item;
       }
       isLive = true;
       if (isSilent || endsAt() <= after) await news(options.signal);
-      await more(epoch ?? shared.epoch, () => (isSilent = true));
+      await more(requireSame, () => (isSilent = true));
     }
   };
   return { ...log, subscribe };

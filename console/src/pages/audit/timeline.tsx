@@ -200,7 +200,7 @@ function Filter({ label, hint, value = '', onChange, isNumber, choices, isDay }:
   );
 }
 
-/** Keys of the operator and of the tenant in sight by their names, each told apart by its end; and the service itself. */
+/** Keys of the operator and of the tenant in sight by their names, told apart by their ends; and the service itself. */
 const useActors = ({ tenant, stream }: AuditAddress): ReadonlyMap<string, string> => {
   const { session } = useActing();
   const own = useKeyNames(session.tenant_id);
