@@ -457,13 +457,7 @@ function Grid<Item>({ label, columns, idOf, onOpen, height = 480, table }: GridP
           </div>
         </div>
       </div>
-      {isCut && (
-        <div
-          aria-hidden
-          data-more-columns
-          className={MORE_COLUMNS}
-        />
-      )}
+      {isCut && <div aria-hidden data-more-columns className={MORE_COLUMNS} />}
     </div>
   );
 }
