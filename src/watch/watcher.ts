@@ -49,7 +49,7 @@ export const placeSource = (place: Place): Source => ({
   },
 });
 
-const digest = (...parts: readonly (string | Uint8Array)[]): string => {
+const digest = (...parts: readonly string[]): string => {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');
   return hash.digest('hex');
@@ -140,7 +140,7 @@ const isPassing = ({ error }: Ended): boolean => PASSING.includes(error?.code ??
 const deliver = async (deps: WatchDeps, arrival: Arrival): Promise<boolean> => {
   const bytes = await arrival.read();
   if (bytes === undefined) return true;
-  const content = digest(bytes);
+  const content = createHash('sha256').update(bytes).digest('hex');
   const first = digest('quire watch', deps.source.shown, arrival.id, content, JSON.stringify(deps.asked));
   const attempt = attemptAt(deps, first);
   if (!attempt.isDue) return false;
