@@ -47,8 +47,8 @@ const mail = (subject: string, text: string, attached: readonly Attached[]): str
 const attachedTo = (n: number): readonly Attached[] =>
   [2 * n, 2 * n + 1].map((number) => ({ name: `invoice ${String(number)}.txt`, text: invoice(number) }));
 
-describe(`quire watch of a mailbox${missing === undefined ? '' : `: left out, for ${missing}`}`, () => {
-  if (missing !== undefined) return;
+describe('quire watch of a mailbox', () => {
+  if (missing !== undefined) return void it(`is left out: ${missing}`);
   let temp: TempFolder;
   let mailTemp: TempFolder;
   let service: ServiceProcess;
