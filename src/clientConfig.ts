@@ -76,6 +76,7 @@ export const WATCH_VARIABLES = {
   WATCH_S3_ACCESS_KEY: secret.optional().describe('the name of their key'),
   WATCH_S3_SECRET_KEY: secret.optional().describe('their key'),
   WATCH_S3_REGION: secret.default('us-east-1').describe('the region that requests are signed for'),
+  WATCH_IMAP_PASSWORD: secret.optional().describe('the password of the mailbox'),
 };
 
 const clientEnvironment = z.object(CLIENT_VARIABLES);
@@ -95,6 +96,7 @@ export interface WatchConfig extends ClientConfig {
     readonly secretKey: string | undefined;
     readonly region: string;
   };
+  readonly imapPassword: string | undefined;
 }
 
 /** What `quire payments serve` works with. */
@@ -162,5 +164,6 @@ export const watchConfigFrom = (env: Given): WatchConfig => {
       secretKey: found.WATCH_S3_SECRET_KEY,
       region: found.WATCH_S3_REGION,
     },
+    imapPassword: found.WATCH_IMAP_PASSWORD,
   };
 };

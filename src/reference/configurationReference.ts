@@ -69,7 +69,7 @@ export const configurationReference = (): string =>
     '`quire payments serve` reads these and the first two above ([how to](../how-to/take-payments.md)).',
     '',
     ...table(PAYMENTS_VARIABLES),
-    '## Watched folders and buckets',
+    '## Watched folders, buckets and mailboxes',
     '',
     '`quire watch` reads these and those of programs that call a service ([how to](../how-to/watch.md)).',
     '',

@@ -26,6 +26,32 @@ export interface Place {
   readonly write: (name: string, text: string) => Promise<void>;
 }
 
+/** A document that has arrived. */
+export interface Arrival {
+  /** The name that it is known by there; never another document's. */
+  readonly id: string;
+  readonly file_name: string;
+  /** The file in which its result goes. */
+  readonly result: string;
+  readonly modifiedMs: number;
+  /** undefined: it is no longer there. */
+  readonly read: () => Promise<Uint8Array | undefined>;
+  /** Something else lies there now. */
+  readonly isReplaced: () => Promise<boolean>;
+}
+
+/** Results that are there, by their names. */
+export type Results = ReadonlyMap<string, Entry>;
+
+/** Where documents arrive. */
+export interface Source {
+  readonly shown: string;
+  readonly arrivals: (results: Results) => Promise<readonly Arrival[]>;
+  /** Clears away what has its results. */
+  readonly clear?: ((results: Results) => Promise<void>) | undefined;
+  readonly close?: () => void;
+}
+
 const isMissing = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&

@@ -9,27 +9,7 @@ import {
   Quire,
 } from '../../sdk/src/index.ts';
 import { OperatorError, type WatchConfig } from '../clientConfig.ts';
-import { type Entry, type Place, placeAt } from './places.ts';
-
-/** A document that has arrived. */
-export interface Arrival {
-  /** The name that it is known by there; never another document's. */
-  readonly id: string;
-  readonly file_name: string;
-  /** The file in which its result goes. */
-  readonly result: string;
-  readonly modifiedMs: number;
-  /** undefined: it is no longer there. */
-  readonly read: () => Promise<Uint8Array | undefined>;
-  /** Something else lies there now. */
-  readonly isReplaced: () => Promise<boolean>;
-}
-
-/** Where documents arrive. */
-export interface Source {
-  readonly shown: string;
-  readonly arrivals: (results: ReadonlyMap<string, Entry>) => Promise<readonly Arrival[]>;
-}
+import { type Arrival, type Place, placeAt, type Results, type Source } from './places.ts';
 
 /** What is asked of each document. */
 export type Asked = Omit<ExtractRequest, 'file'>;
@@ -69,7 +49,7 @@ export const placeSource = (place: Place): Source => ({
   },
 });
 
-const digest = (...parts: readonly (string | Uint8Array)[]): string => {
+const digest = (...parts: readonly string[]): string => {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');
   return hash.digest('hex');
@@ -160,7 +140,7 @@ const isPassing = ({ error }: Ended): boolean => PASSING.includes(error?.code ??
 const deliver = async (deps: WatchDeps, arrival: Arrival): Promise<boolean> => {
   const bytes = await arrival.read();
   if (bytes === undefined) return true;
-  const content = digest(bytes);
+  const content = createHash('sha256').update(bytes).digest('hex');
   const first = digest('quire watch', deps.source.shown, arrival.id, content, JSON.stringify(deps.asked));
   const attempt = attemptAt(deps, first);
   if (!attempt.isDue) return false;
@@ -190,12 +170,15 @@ const tried = async (deps: WatchDeps, arrival: Arrival): Promise<boolean> => {
   }
 };
 
-const isNew = (results: ReadonlyMap<string, Entry>, { result, modifiedMs }: Arrival): boolean =>
+const isNew = (results: Results, { result, modifiedMs }: Arrival): boolean =>
   (results.get(result)?.modifiedMs ?? -Infinity) < modifiedMs;
+
+const listed = async (place: Place): Promise<Results> =>
+  new Map((await place.list()).map((entry) => [entry.name, entry]));
 
 /** Everything that lies there now; the number of documents that are still to be done. */
 export const watchRound = async (deps: WatchDeps): Promise<number> => {
-  const results = new Map((await deps.results.list()).map((entry) => [entry.name, entry]));
+  const results = await listed(deps.results);
   const waiting = (await deps.source.arrivals(results)).filter((arrival) => isNew(results, arrival));
   let left = waiting.length;
   const next = waiting.values();
@@ -206,6 +189,8 @@ export const watchRound = async (deps: WatchDeps): Promise<number> => {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
+  if (deps.source.clear !== undefined && !deps.signal.aborted)
+    await deps.source.clear(await listed(deps.results));
   return left;
 };
 
@@ -213,6 +198,9 @@ export interface WatchPlaces {
   readonly source: string;
   /** undefined: results lie beside their documents. */
   readonly out: string | undefined;
+  /** Of a mailbox: where messages go that are done, and the day from which on they count. */
+  readonly moveTo?: string | undefined;
+  readonly since?: string | undefined;
   /** What lies there is done, and then the command ends. */
   readonly once: boolean;
   readonly everyMs: number;
@@ -234,12 +222,41 @@ const madeRound = async (deps: WatchDeps, once: boolean): Promise<number> => {
   }
 };
 
+/** The longest pause between rounds that could not be made, ms. */
+const AWAY_MS_MAX = 300_000;
+
 const rounds = async (deps: WatchDeps, { once, everyMs }: WatchPlaces): Promise<void> => {
+  let failed = 0;
   while (!deps.signal.aborted) {
     const left = await madeRound(deps, once);
     if (once && left === 0) return;
-    await pause(everyMs, undefined, { signal: deps.signal }).catch(() => undefined);
+    failed = left === Infinity ? failed + 1 : 0;
+    const pauseMs = Math.max(everyMs, Math.min(everyMs * 2 ** failed, AWAY_MS_MAX));
+    await pause(pauseMs, undefined, { signal: deps.signal }).catch(() => undefined);
   }
+};
+
+const MAILBOX = /^imaps?:/i;
+
+/** Where documents arrive, and where their results go. */
+const opened = async (config: WatchConfig, { source, out, moveTo, since }: WatchPlaces) => {
+  if (MAILBOX.test(source)) {
+    if (out === undefined)
+      throw new OperatorError('Name a folder or bucket by --out: a mailbox keeps no results.', 2);
+    const { mailboxSource } = await import('./mailbox.ts');
+    const { imapPassword: password } = config;
+    return {
+      source: mailboxSource(source, { password, moveTo, since }),
+      results: await placeAt(out, config),
+    };
+  }
+  if (moveTo !== undefined || since !== undefined)
+    throw new OperatorError('--move-to and --since are options of mailboxes.', 2);
+  const arriving = await placeAt(source, config);
+  return {
+    source: placeSource(arriving),
+    results: out === undefined ? arriving : await placeAt(out, config),
+  };
 };
 
 /** Sends what arrives to a service, and puts its results where they are wanted, until it is stopped. */
@@ -252,9 +269,13 @@ export const runWatch = async (
   if (key === undefined)
     throw new OperatorError('Set QUIRE_API_KEY to the key that documents are sent with.', 2);
   const quire = new Quire({ url, key, ...(tenant !== undefined && { tenant }) });
-  const arriving = await placeAt(places.source, config);
-  const results = places.out === undefined ? arriving : await placeAt(places.out, config);
-  note(`Watching ${arriving.shown} for the service at ${url}; results go to ${results.shown}.\n`);
-  const source = placeSource(arriving);
-  await rounds({ quire, source, results, asked, signal, note, attempts: new Map(), now: Date.now }, places);
+  const { source, results } = await opened(config, places);
+  const close = (): void => source.close?.();
+  signal.addEventListener('abort', close, { once: true });
+  note(`Watching ${source.shown} for the service at ${url}; results go to ${results.shown}.\n`);
+  try {
+    await rounds({ quire, source, results, asked, signal, note, attempts: new Map(), now: Date.now }, places);
+  } finally {
+    close();
+  }
 };

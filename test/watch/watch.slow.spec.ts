@@ -1,74 +1,29 @@
-import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
-import { until } from '../../engine/test/support/until.ts';
 import { client as httpClient } from '../http/support/client.ts';
 import { runCommand, startCommand } from '../support/quireCommand.ts';
 import { startS3 } from '../support/s3Server.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
+import {
+  answered,
+  invoice,
+  type Moment,
+  numberOf,
+  type Result,
+  resultAt,
+  SCHEMA,
+  seeded,
+  startBetween,
+} from './killed.ts';
 
-const SCHEMA = { type: 'object', properties: { invoice_number: { type: 'string' } } };
 /** In each of as many runs as `WATCH_RUNS` says. */
 const KILLS = 10;
 const DOCUMENTS = 12;
 const RUNS = Array.from({ length: Number(process.env['WATCH_RUNS'] ?? 1) }, (_, n) => 48 + n);
-
-/** Numbers that look random, and are the same each time. */
-const seeded = (seed: number) => () => {
-  seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-  return seed / 2_147_483_648;
-};
-
-type Moment = 'before' | 'after';
-
-/** Passes requests on, and tells of each before it is sent and after it was answered. */
-const startBetween = async (target: string, tell: (moment: Moment) => void): Promise<Server> => {
-  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const { method = 'GET', url = '/', headers } = incoming;
-    const body = method === 'GET' ? undefined : new Uint8Array(await buffer(incoming));
-    tell('before');
-    const { host: _, connection: __, 'content-length': ___, ...rest } = headers;
-    const answer = await fetch(`${target}${url}`, {
-      method,
-      headers: rest as Record<string, string>,
-      ...(body && { body }),
-    });
-    const bytes = Buffer.from(await answer.arrayBuffer());
-    tell('after');
-    const type = answer.headers.get('content-type');
-    const again = answer.headers.get('retry-after');
-    outgoing.writeHead(answer.status, {
-      ...(type !== null && { 'content-type': type }),
-      ...(again !== null && { 'retry-after': again }),
-    });
-    outgoing.end(bytes);
-  };
-  const server = createServer((incoming, outgoing) => {
-    pass(incoming, outgoing).catch(() => outgoing.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-};
-
-/** `fetch` throws a TypeError for a connection that the other side has closed: the call is made anew. */
-const answered = async <T>(call: () => Promise<T>): Promise<T> => {
-  const found: T[] = [];
-  await until(async () => {
-    try {
-      found.push(await call());
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-    }
-    return found.length > 0;
-  });
-  return found[0]!;
-};
 
 /** A document that nobody writes to any more. */
 const put = (path: string, text: string, age = 60): void => {
@@ -77,16 +32,6 @@ const put = (path: string, text: string, age = 60): void => {
   utimesSync(path, at, at);
 };
 
-const numberOf = (n: number) => `Q-${String(1_000 + n)}`;
-const invoice = (n: number) => `Invoice number: ${numberOf(n)}\nTotal: ${String(100 + n)}.00 EUR\n`;
-
-interface Result {
-  readonly file: string;
-  readonly status: string;
-  readonly result: { readonly result: { readonly invoice_number?: string } } | null;
-  readonly error: { readonly code: string } | null;
-}
-const resultAt = (path: string): Result => JSON.parse(readFileSync(path, 'utf8')) as Result;
 const resultsIn = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.json'));
 
 describe('quire watch', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -91,6 +92,13 @@ describe('a round of quire watch', () => {
     expect(await round()).to.equal(0);
     expect(resultOf('scan.txt')['result']).to.deep.equal({ text: 'second text' });
     expect(begun).to.have.length(2);
+  });
+
+  it('says the SHA-256 of the document', async () => {
+    put('a.txt', 'text');
+    await rounds(() => succeeded).round();
+    const expected = createHash('sha256').update('text').digest('hex');
+    expect(resultOf('a.txt')['source_sha256']).to.equal(expected);
   });
 
   it('begins anew, under another key, what ended for want of a place', async () => {
