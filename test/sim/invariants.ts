@@ -257,7 +257,9 @@ export const watchOver = (deps: WatchDeps) => {
   const batchAccepted = (data: Batch['accepted']): void => {
     const batch: Batch = { accepted: data, ended: null };
     known.batches.set(data.batch_id, batch);
-    acceptedOnce('batch', `${data.tenant_id} ${data.fingerprint}`, data.accepted_at);
+    // What a stack becomes is named by its split, which may be done days after it was asked for.
+    const what = data.split === undefined ? data.fingerprint : `of ${data.split.operation_id}`;
+    acceptedOnce('batch', `${data.tenant_id} ${what}`, data.accepted_at);
     data.document_ids.forEach((_, index) =>
       known.batchOf.set(operationIdOfDocument({ ...data, index }), batch),
     );
