@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { balancesAt } from '../../src/audit/accounts.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { anyCommand } from '../support/money/accountArbitrary.ts';
-import { adjust, hold, NOW, release } from '../support/money/moneyCommands.ts';
+import { adjust, dispute, hold, NOW, release, sell } from '../support/money/moneyCommands.ts';
 import { tradedLog, type TradedLog } from './tradedLog.ts';
 
 const TENANTS = ['a', 'b'] as const;
@@ -33,6 +33,14 @@ const REUSED_ID: History = [
   ['b', hold(1, { hold_id: 'h5', operation_id: 'o2' })],
 ];
 
+/** One transaction of two providers is a dispute of one tenant's sale and of another's. */
+const TWO_PROVIDERS: History = [
+  ['a', sell({ provider_txn_id: 't4' })],
+  ['b', sell({ provider_txn_id: 't3' })],
+  ['a', dispute({}, { provider_txn_id: 't2', original_provider_txn_id: 't4' })],
+  ['b', dispute({}, { provider: 'manual', provider_txn_id: 't2', original_provider_txn_id: 't3' })],
+];
+
 const audited = async (log: TradedLog) => (await runAudit({ feed: log, dense: true })).report;
 
 describe('the audit of random trading', () => {
@@ -42,7 +50,7 @@ describe('the audit of random trading', () => {
         const report = await audited(traded(history));
         expect(report.findings).to.deep.equal([]);
       }),
-      { numRuns: 300, examples: [[REUSED_ID]] },
+      { numRuns: 300, examples: [[REUSED_ID], [TWO_PROVIDERS]] },
     );
   });
 

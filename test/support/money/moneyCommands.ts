@@ -100,11 +100,15 @@ export const bookRate = (
   meta,
 });
 
+/** As the service's own, an ID is never that of another payment: one transaction may be there with two providers. */
+const idOf = (kind: 'rfd' | 'dsp', { provider = 'stripe', txn }: { provider?: string; txn: string }) =>
+  provider.toLowerCase() === 'stripe' ? `${kind}_${txn}` : `${kind}_${provider}_${txn}`;
+
 /** Names the sale and itself, and leaves all amounts to be derived: say one of them. */
 export const refund = (over: Partial<Printed<RefundCredits['data']>> = {}): RefundCredits => ({
   type: 'RefundCredits',
   data: printed({
-    refund_id: `rfd_${over.provider_txn_id ?? 'ref_1'}`,
+    refund_id: idOf('rfd', { ...over, txn: over.provider_txn_id ?? 'ref_1' }),
     provider: 'stripe',
     provider_txn_id: 'ref_1',
     original_provider: 'stripe',
@@ -146,7 +150,7 @@ export const dispute = (
 ): RefundCredits =>
   refund({
     provider_txn_id: 'dp_1',
-    refund_id: `dsp_${over.provider_txn_id ?? 'dp_1'}`,
+    refund_id: idOf('dsp', { ...over, txn: over.provider_txn_id ?? 'dp_1' }),
     ...over,
     dispute: { status: 'opened', fee_minor: 0, ...told },
   });
