@@ -4,10 +4,16 @@ import { decodeAny } from '../../../domain/catalogue.ts';
 import { upgradeDue } from '../../../projections/engine/upgrade.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { type Projector, table } from '../../../projections/engine/table.ts';
-import { RebuildBusy, rebuildReadModels, type RebuildProgress } from '../../../projections/engine/rebuild.ts';
+import {
+  RebuildBusy,
+  rebuildReadModels,
+  type RebuildProgress,
+  rebuildThroughOutages,
+} from '../../../projections/engine/rebuild.ts';
 import { generations } from '../../../projections/engine/registry.ts';
 import { statusOfRegistry } from '../../../projections/engine/subscribe.ts';
 import type { MemoryLog } from '../../support/logs/memoryLog.ts';
+import { bookkeeper } from '../../support/money/billingHistory.ts';
 import { runnerOn, wipe } from '../../support/projecting.ts';
 import { burningOn } from '../burning.ts';
 import { until } from '../../../engine/test/support/until.ts';
@@ -159,6 +165,33 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
       const burns = log.events().filter(({ type }) => type === 'CreditsBurned');
       const ids = (await sql.query('select id from read.one order by id')).map(({ id }) => id);
       expect(ids).to.deep.equal(burns.map(({ data }) => data['usage_id']).sort());
+    });
+
+    it('begins anew where the log is put back amid it, though what serves has gone on in that copy', async () => {
+      const projectors = [burned('one')];
+      await project(projectors, burn(20));
+      burn(80);
+      let [isBuilt, isPutBack] = [false, false];
+      const onProgress = ({ position, target }: RebuildProgress) => (isBuilt = position === target);
+      /** Between the reading up to the head and the look at what serves. */
+      const standing: Sql = {
+        ...sql,
+        query: async (...asked) => {
+          if (isBuilt && !isPutBack) {
+            isPutBack = true;
+            log.goBack(30);
+            const books = bookkeeper(log, 't2');
+            for (let n = 0; n < 100; n += 1) books.charge(2);
+            await project(projectors, log.events().at(-1)!.position);
+          }
+          return sql.query(...asked);
+        },
+      };
+      await rebuildThroughOutages({ ...depsOf(projectors), sql: standing }, { onProgress });
+      expect(isPutBack).to.equal(true);
+      const burns = log.events().filter(({ type }) => type === 'CreditsBurned');
+      const credits = (await sql.query('select credits from read.one')).map((row) => Number(row['credits']));
+      expect(credits.sort()).to.deep.equal(burns.map(({ data }) => data['credits']).sort());
     });
 
     it('leaves everything as it was after an abort, and begins anew when told so', async () => {
