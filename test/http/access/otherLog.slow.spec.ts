@@ -37,6 +37,13 @@ const untilAnswered = (ask: () => Promise<Reply>, isThere: (reply: Reply) => boo
     return isThere(reply) ? reply : undefined;
   }, 20);
 
+/** The balance with everything written before: an answer that lags behind says so in a header, and is asked for again. */
+const settledBalance = (api: Client): Promise<Reply> =>
+  untilAnswered(
+    () => balance(api),
+    ({ status, headers }) => status === 200 && headers.get('x-projection-lag') === null,
+  );
+
 const refused = ({ status, code, text }: Reply): void => {
   expect([status, code], text).to.deep.equal([503, 'not_ready']);
   expect(text).to.contain('quire projections rebuild');
@@ -111,7 +118,7 @@ describe('read models of another log than the one that is there', function () {
     await copyLog(file(), join(folder.path, 'older.db'));
     const second = await start();
     await sold(second, 'two', 200);
-    expect((await balance(second)).body['balance_credits']).to.equal(700);
+    expect((await settledBalance(second)).body['balance_credits']).to.equal(700);
     await end();
     return key;
   };
@@ -129,7 +136,7 @@ describe('read models of another log than the one that is there', function () {
     );
     expect(body['balance_credits']).to.equal(500);
     await sold(api, 'two', 200);
-    expect((await balance(api)).body['balance_credits']).to.equal(700);
+    expect((await settledBalance(api)).body['balance_credits']).to.equal(700);
     const { body: books } = await api.call('get', '/v1/admin/reconciliation?include_ok=true');
     expect(books['drifted']).to.deep.equal([]);
     expect(books['log_id']).to.equal((await partOf(api, 'event_log'))['log_id']);
@@ -143,10 +150,7 @@ describe('read models of another log than the one that is there', function () {
     await sold(api, 'three', 50);
     refused(await balance(api));
     await rebuild({});
-    const { body } = await untilAnswered(
-      () => balance(api),
-      ({ status }) => status === 200,
-    );
+    const { body } = await settledBalance(api);
     expect(body['balance_credits']).to.equal(550);
     expect((await api.call('get', '/v1/billing/balance/acme', { key })).status).to.equal(200);
     const metrics = await api.call('get', '/metrics', { key: null });
@@ -158,11 +162,7 @@ describe('read models of another log than the one that is there', function () {
     for (const ending of LOG_FILES) rmSync(`${file()}${ending}`, { force: true });
     const api = await start();
     await sold(api, 'one', 40);
-    // Without that header, the answer has what was written before.
-    const { body } = await untilAnswered(
-      () => balance(api),
-      ({ status, headers }) => status === 200 && headers.get('x-projection-lag') === null,
-    );
+    const { body } = await settledBalance(api);
     expect(body['balance_credits']).to.equal(40);
   });
 
@@ -170,7 +170,7 @@ describe('read models of another log than the one that is there', function () {
     const [models, kept] = [join(folder.path, 'read-models'), join(folder.path, 'older-models')];
     const first = await start();
     await sold(first, 'one', 500);
-    expect((await balance(first)).body['balance_credits']).to.equal(500);
+    expect((await settledBalance(first)).body['balance_credits']).to.equal(500);
     await end();
     cpSync(models, kept, { recursive: true });
     const second = await start();
@@ -179,7 +179,7 @@ describe('read models of another log than the one that is there', function () {
     rmSync(models, { recursive: true });
     cpSync(kept, models, { recursive: true });
     const third = await start({ REBUILD_DIVERGED: 'manual' });
-    expect((await balance(third)).body['balance_credits']).to.equal(700);
+    expect((await settledBalance(third)).body['balance_credits']).to.equal(700);
   });
 
   it('are made anew when log and read models are of two other ages', async () => {
@@ -194,10 +194,7 @@ describe('read models of another log than the one that is there', function () {
     rmSync(models, { recursive: true });
     cpSync(kept, models, { recursive: true });
     const api = await start();
-    const { body } = await untilAnswered(
-      () => balance(api),
-      ({ status }) => status === 200,
-    );
+    const { body } = await settledBalance(api);
     expect(body['balance_credits']).to.equal(500);
   });
 
@@ -210,11 +207,11 @@ describe('read models of another log than the one that is there', function () {
     const key = await keyOf(api);
     const made = await api.call('post', '/v1/to-markdown', { form, headers, key });
     expect(made.status, made.text).to.equal(200);
-    const before = await balance(api);
+    const before = await settledBalance(api);
     await end();
     rmSync(join(folder.path, 'objects'), { recursive: true });
     const again = await start({ REBUILD_DIVERGED: 'manual' });
-    const { body } = await balance(again);
+    const { body } = await settledBalance(again);
     expect({ ...body, as_of: '' }).to.deep.equal({ ...before.body, as_of: '' });
     const { body: books } = await again.call('get', '/v1/admin/reconciliation');
     expect(books['drifted']).to.deep.equal([]);
@@ -230,7 +227,7 @@ describe('read models of another log than the one that is there', function () {
       await sold(api, 'one', 500);
       const copied = double.log.all().length;
       await sold(api, 'two', 200);
-      expect((await balance(api)).body['balance_credits']).to.equal(700);
+      expect((await settledBalance(api)).body['balance_credits']).to.equal(700);
 
       double.goBack(keep ? copied : 0);
       const due = keep ? 500 : undefined;
@@ -242,10 +239,7 @@ describe('read models of another log than the one that is there', function () {
         () => sell(api, 'two', 200),
         ({ status, body }) => status === 200 && body['credited'] === true,
       );
-      const { body } = await untilAnswered(
-        () => balance(api),
-        ({ status }) => status === 200,
-      );
+      const { body } = await settledBalance(api);
       expect(body['balance_credits']).to.equal(keep ? 700 : 200);
       const { body: books } = await api.call('get', '/v1/admin/reconciliation');
       expect(books['drifted']).to.deep.equal([]);
@@ -259,7 +253,7 @@ describe('read models of another log than the one that is there', function () {
     const key = await keyOf(api);
     const copied = double.log.all().length;
     await sold(api, 'two', 200);
-    expect((await balance(api)).body['balance_credits']).to.equal(700);
+    expect((await settledBalance(api)).body['balance_credits']).to.equal(700);
 
     double.goBack(copied);
     // the balance reads the log too, and is refused before the read models are known to be of another one
@@ -269,10 +263,7 @@ describe('read models of another log than the one that is there', function () {
     );
     await refusesAll(api, key);
     await rebuild(env);
-    const { body } = await untilAnswered(
-      () => balance(api),
-      ({ status }) => status === 200,
-    );
+    const { body } = await settledBalance(api);
     expect(body['balance_credits']).to.equal(500);
   });
 });
