@@ -9,6 +9,7 @@ import {
   fromBoundary,
   instantOut,
   pageFacts,
+  pageIn,
   pageOf,
   pagingQuery,
   plainText,
@@ -23,7 +24,7 @@ import { routesOver } from '../server/routes.ts';
 import { invalid, problem } from '../server/problems.ts';
 import {
   actorsIn,
-  balanceAt,
+  balancesAt,
   eventLine,
   logEvents,
   sealList as sealsOf,
@@ -31,11 +32,12 @@ import {
   type EventLine,
   type EventsAsked,
   type LogToRead,
+  type Moment,
 } from '../queries/log.ts';
 
 /** What these routes need. */
 export interface AuditsDeps {
-  readonly queries: Pick<Queries, 'apiKeyNames' | 'balanceOfTenant'>;
+  readonly queries: Pick<Queries, 'apiKeyNames' | 'balanceOfTenant' | 'tenants'>;
   /** The log itself, for auditors. */
   readonly log: LogToRead;
   /** Throws CannotSeal. */
@@ -86,6 +88,17 @@ const balanceAtResponse = z
     }),
   })
   .meta({ id: 'BalanceAt' });
+
+const balanceAtList = pageOf(balanceAtResponse, 'BalanceAtList');
+
+const momentQuery = { at: toBoundary.optional(), position: placeIn.optional() };
+
+/** What of a query names a moment; both ways at once are refused. */
+const momentIn = ({ at, position }: Moment): Moment => {
+  if (at !== undefined && position !== undefined)
+    throw invalid({ loc: ['query', 'position'], msg: 'Send at or position, not both.', type: 'value_error' });
+  return { at, position };
+};
 
 const auditRequest = z
   .strictObject({
@@ -257,22 +270,37 @@ export const getBalanceAt = get(
     tenant: 'path',
     bucket: 'heavy',
     params: tenantParams,
-    query: z.object({ at: toBoundary.optional(), position: placeIn.optional() }),
+    query: z.object(momentQuery),
     reply: { status: 200, schema: balanceAtResponse },
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },
   async ({ params, query, signal }, deps) => {
-    const { at, position } = query;
-    if (at !== undefined && position !== undefined)
-      throw invalid({
-        loc: ['query', 'position'],
-        msg: 'Send at or position, not both.',
-        type: 'value_error',
-      });
-    const found = await balanceAt(deps.log, params.tenant_id, { moment: query, signal });
-    await checkKnown(deps, params.tenant_id, { isEmpty: found.event === null });
+    const [found] = await balancesAt(deps.log, [params.tenant_id], { moment: momentIn(query), signal });
+    await checkKnown(deps, params.tenant_id, { isEmpty: found?.event === null });
     return found;
+  },
+);
+
+export const listBalancesAt = get(
+  '/v1/admin/balances',
+  {
+    summary: "All tenants' balances as of any moment",
+    description:
+      'As `GET /v1/admin/tenants/{tenant_id}/balance-at`, for each tenant that there is, newest first: computed from ' +
+      'the events of its account. An `at` of the last day of a month gives the closing balances of that month. ' +
+      '`event` is null, and every figure 0, where an account was opened later.',
+    access: 'admin',
+    bucket: 'heavy',
+    query: z.object({ ...pagingQuery, ...momentQuery }),
+    reply: { status: 200, schema: balanceAtList },
+    reads: 'all',
+  },
+  async ({ query, meta, signal }, { log, queries }) => {
+    const moment = momentIn(query);
+    const found = await queries.tenants({ ...pageIn(query), now: meta.now });
+    const ids = found.items.map(({ tenant_id }) => tenant_id);
+    return { items: await balancesAt(log, ids, { moment, signal }), ...pageFacts(query, found) };
   },
 );
 

@@ -245,7 +245,7 @@ export const actorsIn = async <Line extends EventLine>(
 };
 
 /** A moment of a log: a time in RFC 3339 UTC, a position, or neither: now. */
-interface Moment {
+export interface Moment {
   readonly at?: string | undefined;
   readonly position?: bigint | undefined;
 }
@@ -274,18 +274,18 @@ const isLater = (event: RecordedEvent, { at, position }: Moment, openings: reado
   );
 };
 
-/**
- * A tenant's account as its own events leave it at a moment, by the rules that decide. `event`: the last one
- * that counts; null before the account was opened.
- */
-export const balanceAt = async (
+interface MomentAsked {
+  readonly moment: Moment;
+  readonly signal: AbortSignal;
+}
+
+const leftAt = async (
   log: Pick<LogToRead, 'read'>,
   tenant_id: string,
-  { moment, signal }: { readonly moment: Moment; readonly signal: AbortSignal },
+  { moment, signal, openings }: MomentAsked & { readonly openings: readonly Opening[] },
 ) => {
   let state = account.initialState;
   let last: RecordedEvent | undefined;
-  const openings = moment.at === undefined ? [] : await openingsIn(log);
   for await (const event of log.read(accountStream(tenant_id))) {
     if (isLater(event, moment, openings)) break;
     signal.throwIfAborted();
@@ -306,6 +306,23 @@ export const balanceAt = async (
     open_holds: state.holds.size,
     event: last === undefined ? null : placeIn(last),
   };
+};
+
+type LeftAt = Awaited<ReturnType<typeof leftAt>>;
+
+/**
+ * Tenants' accounts as their own events leave them at a moment, by the rules that decide, in the order of the IDs.
+ * `event`: the last one that counts; null before the account was opened.
+ */
+export const balancesAt = async (
+  log: Pick<LogToRead, 'read'>,
+  tenantIds: readonly string[],
+  asked: MomentAsked,
+): Promise<LeftAt[]> => {
+  const openings = asked.moment.at === undefined ? [] : await openingsIn(log);
+  const found: LeftAt[] = [];
+  for (const id of tenantIds) found.push(await leftAt(log, id, { ...asked, openings }));
+  return found;
 };
 
 const placeIn = (event: RecordedEvent) => {

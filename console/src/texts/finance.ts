@@ -304,7 +304,7 @@ export const finance = {
     stuck: (open: string) =>
       `${open} payments are claimed, and some cannot be finished by rule: have them sent again, or release them with ` +
       'a reason.',
-    keep: 'Each report as a file. The balances of all tenants on the last day are read from the log alone:',
+    keep: 'Each report as a file. Balances are those of all tenants on the last day, by the events of each account.',
     save: {
       margin: 'Margin',
       journal: 'Journal',
@@ -313,6 +313,7 @@ export const finance = {
       quickbooks: 'QuickBooks',
       payments: 'Payments',
       vat: 'VAT',
+      balances: 'Balances',
       deferred: 'Deferred revenue',
       usage: 'Usage by day',
       subsidy: 'Subsidy',

@@ -174,10 +174,14 @@ describe('the books of a month', () => {
     const datev = await savedBy(page, () => page.getByRole('button', { name: 'DATEV' }).click());
     expect((await bytesOf(datev)).toString('latin1')).to.include('EXTF');
     await page.goto(`${world.url}/app/finance?tab=close&month=${MONTH}`);
-    for (const name of ['Margin', 'VAT', 'Deferred revenue', 'Usage by day']) {
-      const file = await savedBy(page, () => page.getByRole('button', { name, exact: true }).click());
-      expect((await bytesOf(file)).length, name).to.be.greaterThan(20);
-    }
+    const saved = async (name: string): Promise<Buffer> =>
+      bytesOf(await savedBy(page, () => page.getByRole('button', { name, exact: true }).click()));
+    for (const name of ['Margin', 'VAT', 'Deferred revenue', 'Usage by day'])
+      expect((await saved(name)).length, name).to.be.greaterThan(20);
+    const [titles, ...balances] = (await saved('Balances')).toString().trimEnd().split('\r\n');
+    expect(titles).to.match(/tenant_id,plan,balance_credits,/);
+    expect(balances).to.have.length((await world.admin.api.listTenants({ query: { limit: 1 } })).total);
+    expect(await page.getByText('quire audit').count(), 'no step needs the command line').to.equal(0);
     expect(faults(page)).to.deep.equal([]);
   });
 });

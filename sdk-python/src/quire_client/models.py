@@ -730,6 +730,21 @@ class BalanceAt(TypedDict):
     """The last event of the account that counts; null before the account was opened."""
 
 
+class BalanceAtList(TypedDict):
+    items: list[BalanceAt]
+    """The entries of this page of the list."""
+    total: int
+    """Number of entries in the whole list; under a cursor as of its first page."""
+    total_is_at_least: NotRequired[Literal[True]]
+    """`q` did not look at all names and notes."""
+    limit: int
+    """Most entries in a page of the list. A CSV has all of them."""
+    offset: int
+    """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
 class BalanceExhaustedMessage(TypedDict):
     type: Literal["balance.exhausted"]
     """Type of event."""

@@ -188,6 +188,8 @@ import type {
   ListArtifactsResponses,
   ListAuditsData,
   ListAuditsResponses,
+  ListBalancesAtData,
+  ListBalancesAtResponses,
   ListBatchesData,
   ListBatchesResponses,
   ListBudgetsData,
@@ -419,6 +421,7 @@ export const CALLS = {
   listApiKeys: { method: 'GET', path: '/v1/api-keys/{tenant_id}' },
   listArtifacts: { method: 'GET', path: '/v1/inference/artifacts' },
   listAudits: { method: 'GET', path: '/v1/admin/audits' },
+  listBalancesAt: { method: 'GET', path: '/v1/admin/balances' },
   listBatches: { method: 'GET', path: '/v1/batches' },
   listBudgets: { method: 'GET', path: '/v1/billing/budgets/{tenant_id}' },
   listClosedMonths: { method: 'GET', path: '/v1/admin/books/months' },
@@ -1142,6 +1145,13 @@ export interface Api {
   listAudits(input?: Input<ListAuditsData>, options?: CallOptions): Promise<Answer<ListAuditsResponses>>;
 
   /**
+   * All tenants' balances as of any moment.
+   *
+   * As `GET /v1/admin/tenants/{tenant_id}/balance-at`, for each tenant that there is, newest first: computed from the events of its account. An `at` of the last day of a month gives the closing balances of that month. `event` is null, and every figure 0, where an account was opened later.
+   */
+  listBalancesAt(input?: Input<ListBalancesAtData>, options?: CallOptions): Promise<Answer<ListBalancesAtResponses>>;
+
+  /**
    * The batches of a tenant, newest first.
    *
    * `accepted_after` is inclusive. Pages and credits are those of batches that have ended.
@@ -1619,6 +1629,7 @@ export const LISTS = [
   'listApiKeys',
   'listArtifacts',
   'listAudits',
+  'listBalancesAt',
   'listBatches',
   'listConfigs',
   'listDeployments',
@@ -1658,6 +1669,9 @@ export interface Lists {
 
   /** Each entry of `api.listAudits`, page by page. */
   listAudits(input?: Input<ListAuditsData>, options?: CallOptions): AsyncGenerator<Entry<ListAuditsResponses>, void, undefined>;
+
+  /** Each entry of `api.listBalancesAt`, page by page. */
+  listBalancesAt(input?: Input<ListBalancesAtData>, options?: CallOptions): AsyncGenerator<Entry<ListBalancesAtResponses>, void, undefined>;
 
   /** Each entry of `api.listBatches`, page by page. */
   listBatches(input: Input<ListBatchesData>, options?: CallOptions): AsyncGenerator<Entry<ListBatchesResponses>, void, undefined>;

@@ -1241,6 +1241,33 @@ export type BalanceAt = {
     event: EventPlace | null;
 };
 
+export type BalanceAtList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<BalanceAt>;
+    /**
+     * Number of entries in the whole list; under a cursor as of its first page.
+     */
+    total: number;
+    /**
+     * `q` did not look at all names and notes.
+     */
+    total_is_at_least?: true;
+    /**
+     * Most entries in a page of the list. A CSV has all of them.
+     */
+    limit: number;
+    /**
+     * Number of entries to skip.
+     */
+    offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
+};
+
 export type BalanceExhaustedMessage = {
     /**
      * Type of event.
@@ -25604,6 +25631,81 @@ export type StartAuditResponses = {
 };
 
 export type StartAuditResponse = StartAuditResponses[keyof StartAuditResponses];
+
+export type ListBalancesAtData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Most entries in a page of the list. A CSV has all of them.
+         */
+        limit?: number;
+        /**
+         * Number of entries to skip.
+         */
+        offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         */
+        at?: string;
+        position?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/admin/balances';
+};
+
+export type ListBalancesAtErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListBalancesAtError = ListBalancesAtErrors[keyof ListBalancesAtErrors];
+
+export type ListBalancesAtResponses = {
+    /**
+     * Success.
+     */
+    200: BalanceAtList;
+};
+
+export type ListBalancesAtResponse = ListBalancesAtResponses[keyof ListBalancesAtResponses];
 
 export type ListBudgetsData = {
     body?: never;

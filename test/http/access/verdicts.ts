@@ -128,6 +128,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   cancelAudit: ADMIN,
   listSeals: ADMIN,
   getBalanceAt: OWN,
+  listBalancesAt: ADMIN,
   changeBudget: OWN,
   createBudget: OWN,
   listBudgets: OWN,

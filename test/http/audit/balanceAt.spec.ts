@@ -55,7 +55,44 @@ describe('a balance as of any moment', () => {
   });
 
   it('is of a time or of a position', async () => {
-    const reply = await api.call('get', '/v1/admin/tenants/acme/balance-at?at=2026-01-01&position=1');
-    expect(reply.code).to.equal('validation_error');
+    for (const path of ['/v1/admin/tenants/acme/balance-at', '/v1/admin/balances']) {
+      const reply = await api.call('get', `${path}?at=2026-01-01&position=1`);
+      expect(reply.code).to.equal('validation_error');
+    }
+  });
+
+  it('is listed for all tenants, page by page and as CSV, also as of before one was opened', async () => {
+    const [first, second] = [`balance-${randomUUID()}`, `balance-${randomUUID()}`];
+    await api.sell(first, 1_000);
+    const sold = await balanceAt(first);
+    await api.sell(second, 2_000);
+    await api.sell(first, 500);
+    const list = async (query: string) => {
+      const reply = await api.call('get', `/v1/admin/balances?${query}`);
+      expect(reply.status, reply.text).to.equal(200);
+      return reply.body as { items: readonly Record<string, unknown>[]; total: number; next_cursor: string | null };
+    };
+    const position = sold.event!['position']!;
+    const seen: Record<string, unknown>[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const more = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const page = await list(`position=${position}&limit=2${more}`);
+      seen.push(...page.items);
+      cursor = page.next_cursor;
+      expect(seen.length).to.be.at.most(page.total);
+    }
+    const [one, other] = [first, second].map((id) => seen.find(({ tenant_id }) => tenant_id === id));
+    expect(one).to.deep.equal({ ...sold.figures, event: sold.event });
+    expect(other).to.include({ balance_credits: 0, event: null });
+    expect(new Set(seen.map(({ tenant_id }) => tenant_id)).size).to.equal(seen.length);
+    const now = await list('limit=1000');
+    for (const { event, ...figures } of now.items)
+      expect({ figures, event }).to.deep.equal(await balanceAt(String(figures['tenant_id'])));
+    const csv = await api.call('get', '/v1/admin/balances', { headers: { accept: 'text/csv' } });
+    const [titles, ...rows] = csv.text.trimEnd().split('\r\n');
+    expect(titles).to.match(/^tenant_id,plan,balance_credits,/);
+    expect(rows).to.have.length(now.total);
+    expect(rows.find((row) => row.startsWith(`${first},`))).to.match(/^[^,]+,paid,1500,/);
   });
 });

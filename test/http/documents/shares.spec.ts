@@ -162,6 +162,7 @@ const WITHOUT_CHILDREN = [
   'listEvents',
   'listSeals',
   'getBalanceAt',
+  'listBalancesAt',
   'createEvaluationRun',
   'getEvaluationRun',
   'listEvaluationRuns',

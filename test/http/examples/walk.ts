@@ -300,6 +300,7 @@ const lookIntoTheLog = async (walk: Walk, api: TestApi): Promise<void> => {
   for (const name of ['cancelAudit', 'listAudits', 'getAudit'])
     walk.examples[name] = shownAudit(walk.examples[name]);
   await walk.call('getBalanceAt', { ...tenant, query: { position: '9007199254740991' } });
+  await walk.call('listBalancesAt', { query: { position: '9007199254740991', limit: 1 } });
 };
 
 const modelCosts = async (walk: Walk): Promise<void> => {

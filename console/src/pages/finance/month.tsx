@@ -22,7 +22,7 @@ import { Badge } from '../../ui/card.tsx';
 import { Go } from '../../ui/go.tsx';
 import { ProblemNote, Empty, Skeleton } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
-import { Copy, Credits, Time } from '../../ui/values.tsx';
+import { Credits, Time } from '../../ui/values.tsx';
 
 const { close } = texts;
 
@@ -50,6 +50,7 @@ const filesOf = ({ month, first, last }: Period): readonly NamedFile[] => {
     ]),
     ['payments', () => csvOf('listPayments', { query: between })],
     ['vat', () => csvOf('getTaxReport', { query: between })],
+    ['balances', () => csvOf('listBalancesAt', { query: { at: last } })],
     ['deferred', () => csvOf('getDeferredRevenue', { query: { on: last, by: 'lot' } })],
     ['usage', () => csvOf('getUsageStats', { query: { ...dates, group_by: 'day' } })],
     ['subsidy', () => csvOf('getFreeTierSubsidy', { query: dates })],
@@ -70,8 +71,6 @@ interface Step {
   readonly to?: string;
   /** Sees to it in place. */
   readonly act?: ReactNode;
-  /** Sees to it on the machine of the service; shown while there is something to see to. */
-  readonly command?: string;
 }
 
 interface Seen {
@@ -114,7 +113,7 @@ const marginSeen = (report: MarginReportResponse): Seen => {
   return { isGood, say: isGood ? close.priced : close.unpriced };
 };
 
-/** Claims that are neither booked nor released; what is stuck is released on the machine of the service. */
+/** Claims that are neither booked nor released; what is stuck is released there. */
 const paymentsStep = (read: UseQueryResult<OpenPaymentList>): Step => {
   const items = read.data?.items ?? [];
   const [stuck] = items.filter((one) => one.stuck !== null);
@@ -222,7 +221,6 @@ export const useSteps = (period: Period, now: number): readonly Step[] => {
       standing: 'unknown',
       say: close.keep,
       to: `/books?tab=journal&month=${period.month}`,
-      command: `quire audit --as-of ${last} --log-only`,
       act: <Downloads files={filesOf(period)} />,
     },
   ];
@@ -248,11 +246,6 @@ function StepLine({ step, number }: { step: Step; number: number }) {
           <Badge tone={TONES[step.standing]}>{texts.close.states[step.standing]}</Badge>
         </p>
         <p className="break-words text-soft">{step.say}</p>
-        {step.command !== undefined && step.standing !== 'good' && (
-          <p>
-            <code className="break-all text-[13px]">{step.command}</code> <Copy text={step.command} />
-          </p>
-        )}
         {step.act}
         <ProblemNote error={step.error} onRetry={step.retry} />
       </div>

@@ -1844,6 +1844,39 @@ class AsyncApi:
         )
         return cast("models.AuditList", await self._sender.data(call))
 
+    async def list_balances_at(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        at: str | None = None,
+        position: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.BalanceAtList:
+        """All tenants' balances as of any moment.
+
+        As `GET /v1/admin/tenants/{tenant_id}/balance-at`, for each tenant that there is, newest
+        first: computed from the events of its account. An `at` of the last day of a month gives
+        the closing balances of that month. `event` is null, and every figure 0, where an account
+        was opened later.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/balances",
+            query={
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "at": at,
+                "position": position,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.BalanceAtList", await self._sender.data(call))
+
     async def list_batches(
         self,
         *,
@@ -3796,6 +3829,33 @@ class AsyncLists:
             "GET",
             "/v1/admin/audits",
             query={"limit": limit, "offset": offset, "cursor": cursor, "bom": bom},
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
+    def list_balances_at(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        at: str | None = None,
+        position: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.BalanceAt]:
+        """Each entry of `api.list_balances_at`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/admin/balances",
+            query={
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "at": at,
+                "position": position,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return self._sender.entries(call)
