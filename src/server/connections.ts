@@ -37,8 +37,13 @@ export interface ConnectionLimits {
   readonly headersTimeout: number;
   /** A whole request, its body included. */
   readonly requestTimeout: number;
-  /** Between two requests of a connection. */
+  /**
+   * Between two requests of a connection. Longer than the 60 s for which pools and load balancers keep one: whoever
+   * sends on a connection at the moment it is closed gets no answer, and cannot know whether to send again.
+   */
   readonly keepAliveTimeout: number;
+  /** The same, while more than half of the connections are taken. */
+  readonly crowdedKeepAliveTimeout: number;
   /** How often the first two are looked at. */
   readonly connectionsCheckingInterval: number;
   /** The rest of a body after its request was answered. */
@@ -51,7 +56,8 @@ export interface ConnectionLimits {
 const LIMITS: ConnectionLimits = {
   headersTimeout: 10_000,
   requestTimeout: 300_000,
-  keepAliveTimeout: 5_000,
+  keepAliveTimeout: 75_000,
+  crowdedKeepAliveTimeout: 5_000,
   connectionsCheckingInterval: 5_000,
   unreadTimeout: 5_000,
   connectionsMax: 10_000,
@@ -67,8 +73,12 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** Connections whose request still runs are closed once it was answered, not when their patience is over. */
+const AT_ONCE_MS = 1;
+
 const closed = (server: Server): Promise<void> =>
   new Promise((resolve, reject) => {
+    server.keepAliveTimeout = AT_ONCE_MS;
     server.close((error) => {
       if (error) reject(error);
       else resolve();
@@ -140,6 +150,23 @@ export const closeWithConnection = (req: IncomingMessage, res: ServerResponse): 
   });
 };
 
+/** Node reads the patience of a connection at each of its requests. */
+const boundIdle = (
+  server: Server,
+  { connectionsMax, keepAliveTimeout, crowdedKeepAliveTimeout }: ConnectionLimits,
+): void => {
+  let taken = 0;
+  const count = (change: number): void => {
+    taken += change;
+    if (!server.listening) return;
+    server.keepAliveTimeout = taken > connectionsMax / 2 ? crowdedKeepAliveTimeout : keepAliveTimeout;
+  };
+  server.on('connection', (socket) => {
+    count(1);
+    socket.once('close', () => count(-1));
+  });
+};
+
 /** Serves the application on `host` and `port` (0: any free one). `limits` are for specs, which have less patience. */
 export const listen = (
   app: Express,
@@ -148,7 +175,7 @@ export const listen = (
 ): Promise<HttpServer> =>
   new Promise((resolve, reject) => {
     const all = { ...LIMITS, ...limits };
-    const { unreadTimeout: _, connectionsMax, ...timeouts } = all;
+    const { unreadTimeout: _, crowdedKeepAliveTimeout: __, connectionsMax, ...timeouts } = all;
     const options = { ...timeouts, ...STRICT, ...expressMessages(app), maxHeaderSize: HEADER_BYTES_MAX };
     const answers = new WeakMap<Duplex, ServerResponse>();
     const serve = (req: IncomingMessage, res: ServerResponse) => {
@@ -162,6 +189,7 @@ export const listen = (
       refuseUnread(error, socket, answers.get(socket));
     });
     server.maxConnections = connectionsMax;
+    boundIdle(server, all);
     server.once('error', reject);
     server.listen(port, host, () => {
       const { address, family, port: bound } = server.address() as AddressInfo;

@@ -49,7 +49,7 @@ const findingsAfter = async (adjustments: Parameters<typeof reportAfter>[0]) =>
 describe('a clock that is set back', () => {
   for (const { name, open } of LOGS)
     it(`by 20 minutes between two adjustments records neither in the past (${name})`, async () => {
-      const log = open();
+      const log = await open();
       const writer = accountWriter({ store: log.store });
       for (const minutes of [0, 30, 10]) await writer.execute(adjusted('t', minutes));
       await writer.close();
@@ -71,7 +71,7 @@ describe('a clock that is set back', () => {
   });
 
   it('is known to a process that has just started, by the log and by a snapshot', async () => {
-    const [log] = LOGS.map(({ open }) => open());
+    const log = await LOGS[0]!.open();
     const snapshots = memorySnapshots();
     for (const [minutes, kept] of [
       [30, undefined],
@@ -80,14 +80,14 @@ describe('a clock that is set back', () => {
       [5, snapshots],
     ] as const) {
       const writer = accountWriter({
-        store: log!.store,
+        store: log.store,
         ...(kept && { snapshots: kept, snapshotEveryEvents: 1 }),
       });
       await writer.execute(adjusted('t', minutes));
       await writer.close();
     }
-    expect(await recordedIn(log!.store, 'account-t')).to.deep.equal([30, 30, 30, 40, 40].map(at));
-    await log!.dispose();
+    expect(await recordedIn(log.store, 'account-t')).to.deep.equal([30, 30, 30, 40, 40].map(at));
+    await log.dispose();
   });
 
   it('however often, never records an event before its predecessor', async () => {

@@ -222,6 +222,42 @@ describe('HTTP over raw sockets', () => {
       expect([statuses, closedByServer]).to.deep.equal([[200], true]);
     });
 
+    it('keeps an idle connection for longer than pools do, and for less long once half of all are taken', async () => {
+      const small = await startApi({}, undefined, {
+        connectionsMax: 3,
+        keepAliveTimeout: 75_000,
+        crowdedKeepAliveTimeout: 50,
+      });
+      try {
+        const get = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
+        const kept: Socket[] = [];
+        const first = sendRaw(small.url, get, { send: (socket) => kept.push(socket) });
+        await until(() => (kept[0]?.bytesRead ?? 0) > 0);
+        const second = await sendRaw(small.url, get);
+        expect([second.statuses, second.closedByServer]).to.deep.equal([[200], true]);
+        expect(kept[0]!.destroyed, 'the first is kept').to.equal(false);
+        kept[0]!.destroy();
+        expect((await first).text).to.match(/Keep-Alive: timeout=75/i);
+      } finally {
+        await small.stop();
+      }
+    });
+
+    it('ends without waiting for a connection whose last request is answered meanwhile', async () => {
+      const ending = await startApi();
+      const body = '{}';
+      const sent: Socket[] = [];
+      const heard = sendRaw(ending.url, `${HEAD}Content-Length: ${body.length}\r\n\r\n`, {
+        send: (socket) => sent.push(socket),
+      });
+      await until(() => sent.length === 1);
+      await isServing();
+      const ended = ending.stop();
+      sent[0]!.write(body);
+      await ended;
+      expect((await heard).closedByServer).to.equal(true);
+    });
+
     it('answers others while hundreds of connections hang', async () => {
       const hanging = Array.from({ length: 300 }, () => sendRaw(api.url, 'GET /health HT'));
       await isServing();

@@ -121,7 +121,7 @@ export const delivery = async ({
   store,
 }: DeliveryOptions = {}): Promise<Delivery> => {
   const folder = tempFolder();
-  const log = store === undefined ? LOGS[1]!.open() : { store, dispose: () => Promise.resolve() };
+  const log = store === undefined ? await LOGS[1]!.open() : { store, dispose: () => Promise.resolve() };
   const objects = await openObjectFolder(folder.path);
   const time = { now: START };
   const clock = {

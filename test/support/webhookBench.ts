@@ -44,7 +44,7 @@ export const silent: WebhookTransport = ({ signal }) =>
 /** Webhooks and their messages in one log, and senders that work on them. Lists are never late. */
 export const webhookBench = async () => {
   const folder = tempFolder();
-  const { store, dispose } = LOGS[0]!.open();
+  const { store, dispose } = await LOGS[0]!.open();
   const objects = await openObjectFolder(folder.path);
   const box = aesSecretBox({ current: Buffer.alloc(32, 7).toString('base64'), old: [] });
   const time = { now: START, monotonicMs: 0 };

@@ -60,7 +60,9 @@ const textOf = (error: Error & { expected?: unknown; actual?: unknown }): string
   const diff = isComparison
     ? Mocha.reporters.Base.generateDiff(shown(error.actual), shown(error.expected))
     : '';
-  return `${error.stack ?? String(error)}${diff}`;
+  const { cause } = error;
+  const because = cause instanceof Error ? `\n  caused by ${cause.stack ?? String(cause)}` : '';
+  return `${error.stack ?? String(error)}${because}${diff}`;
 };
 
 const runFile = async (file: string): Promise<Pick<Outcome, 'passed' | 'failed'>> => {

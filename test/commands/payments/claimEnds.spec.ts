@@ -89,8 +89,8 @@ const largeSale = (txn: string): GrantCredits => {
 for (const { name, open } of LOGS)
   describe(`every claim ends, ${name}`, () => {
     let log: LogUnderTest;
-    beforeEach(() => {
-      log = open();
+    beforeEach(async () => {
+      log = await open();
     });
     afterEach(() => log.dispose());
 

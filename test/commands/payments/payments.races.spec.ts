@@ -43,8 +43,8 @@ const audited = async (store: EventStore): Promise<AccountState> => {
 for (const { name, open } of LOGS)
   describe(`payments under races, ${name}, seed ${SEED}`, () => {
     let log: LogUnderTest;
-    beforeEach(() => {
-      log = open();
+    beforeEach(async () => {
+      log = await open();
     });
     afterEach(() => log.dispose());
 

@@ -42,8 +42,8 @@ const claimAndDie = (
 for (const { name, open } of LOGS)
   describe(`payments, ${name}`, () => {
     let log: LogUnderTest;
-    beforeEach(() => {
-      log = open();
+    beforeEach(async () => {
+      log = await open();
     });
     afterEach(() => log.dispose());
 

@@ -38,7 +38,7 @@ const counted = (store: EventStore) => {
 
 describe('erased tenants, of whom there are many', () => {
   it('are known by what came since the last question, not by all of their erasures', async () => {
-    const log = LOGS[0]!.open();
+    const log = await LOGS[0]!.open();
     const rules = { decider: erasures, codec: erasureCodec, store: log.store };
     const handle = commandHandler<ErasuresKind>({ ...rules, tenantOf: ({ data }) => data.tenant_id });
     const erase = async (tenant_id: string, second: number): Promise<void> => {

@@ -68,8 +68,8 @@ const burnToZero = async (writers: readonly AccountWriter[], workers: number, se
 for (const { name, open } of LOGS)
   describe(`account writer under races, ${name}, seed ${SEED}`, () => {
     let log: LogUnderTest;
-    beforeEach(() => {
-      log = open();
+    beforeEach(async () => {
+      log = await open();
     });
     afterEach(() => log.dispose());
 

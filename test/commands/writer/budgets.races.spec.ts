@@ -28,7 +28,7 @@ for (const { name, open } of LOGS)
       ['charges', (t: string, n: number) => charge(t, EACH, `c${n}`)],
     ] as const)
       it(`lets ten of ${CALLS} ${how} at once over ${WRITERS} writers pass where ten fit, ${ROUNDS}×`, async () => {
-        const log = open();
+        const log = await open();
         for (let round = 0; round < ROUNDS; round += 1) {
           const tenant = `t${round}`;
           const writers = Array.from({ length: WRITERS }, () =>
@@ -54,7 +54,7 @@ for (const { name, open } of LOGS)
       });
 
     it('is never passed while holds are settled and given back, and its log is what an auditor derives', async () => {
-      const log = open();
+      const log = await open();
       const writers = Array.from({ length: WRITERS }, () =>
         accountWriter({ store: log.store, attemptsMax: 60 }),
       );

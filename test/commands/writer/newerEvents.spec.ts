@@ -12,7 +12,7 @@ for (const { name, open } of LOGS)
   describe(`an account that a newer release has written to, on the ${name}`, () => {
     let log: LogUnderTest;
     beforeEach(async () => {
-      log = open();
+      log = await open();
       const writer = accountWriter({ store: log.store });
       await writer.execute(adjustment(TENANT, 100, 'a'));
       await writer.close();

@@ -14,8 +14,8 @@ for (const { name: log, open } of LOGS)
     let under: LogUnderTest;
     let over: Set<string>;
     let asked: string[];
-    beforeEach(() => {
-      under = open();
+    beforeEach(async () => {
+      under = await open();
       [over, asked] = [new Set(), []];
     });
     afterEach(() => under.dispose());

@@ -37,7 +37,7 @@ const untilAnswered = (ask: () => Promise<Reply>, isThere: (reply: Reply) => boo
     return isThere(reply) ? reply : undefined;
   }, 20);
 
-/** The balance with everything written before: an answer that lags behind says so in a header, and is asked for again. */
+/** The balance with everything written before: an answer that lags behind says so, and is asked for again. */
 const settledBalance = (api: Client): Promise<Reply> =>
   untilAnswered(
     () => balance(api),
