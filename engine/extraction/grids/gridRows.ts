@@ -85,8 +85,8 @@ function answerOf(grids: readonly Grid[], { called, least, ...asked }: Answering
     if (one !== undefined && (best === undefined || rank(one, context) > rank(best, context))) best = one;
   if (best === undefined || (rank(best, context) < least && !namesAllButOne(best, asked.fields, least)))
     return none;
-  const choice = rowChoice(called);
   const parts = sections(best, { grids, headed, called, asked });
+  const choice = rowChoice(called, parts);
   return { rows: parts.flatMap((part) => rowsOf(part, { ...asked, choice })), score: best.score };
 }
 

@@ -39,7 +39,7 @@ export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
   for (const row of grid.rows.slice(from, to)) {
     const named = mayBeGroup(row, { grid, mapped, fields: reading.fields });
     if (named !== undefined) group = named;
-    else {
+    else if (reading.choice.selects(row)) {
       const found = rowFindings(row, { ...asked, group, before: rows.at(-1) });
       if (found !== undefined && !isSum(found, labelOf(row, mapped), { ...reading, rows })) rows.push(found);
     }
@@ -93,10 +93,10 @@ interface RowReading extends Reading {
 }
 
 function rowFindings(row: GridRow, reading: RowReading): RowFindings | undefined {
-  const { mapped, source, choice, group, ditto, before } = reading;
+  const { mapped, choice, group, ditto, before } = reading;
   const label = labelOf(row, mapped);
   if (choice.leavesOut(label)) return undefined;
-  const found = valuesOf(row, mapped, source);
+  const found = valuesOf(row, reading);
   if (found === undefined || (choice.isTotal(label) && !isWhole(found, label, reading))) return undefined;
   return withDitto(new Map([...found, ...groupFindings(group, reading)]), ditto, before);
 }
@@ -117,12 +117,13 @@ function labelOf(row: GridRow, mapped: Part['mapped']): string {
 }
 
 /** undefined for a row whose cells are of other types than the fields, or that is nearly empty. */
-function valuesOf(row: GridRow, mapped: Part['mapped'], source: Source): Map<string, Finding> | undefined {
+function valuesOf(row: GridRow, { mapped, fields, source }: RowReading): Map<string, Finding> | undefined {
+  const told = mapped.size / Math.max(mapped.size, fields.length);
   const found = new Map<string, Finding>();
   let misfits = 0;
   for (const [field, place] of mapped) {
     const cell = row[place.column];
-    const finding = cellValue(field, cell, { source, evidence: evidenceOf(place) });
+    const finding = cellValue(field, cell, { source, evidence: evidenceOf(place, told) });
     if (finding !== undefined) found.set(field.pointer, finding);
     else if (!isEmpty(cell)) misfits += 1;
   }
@@ -130,8 +131,18 @@ function valuesOf(row: GridRow, mapped: Part['mapped'], source: Source): Map<str
   return found.size >= Math.min(2, mapped.size) ? found : undefined;
 }
 
-const evidenceOf = ({ score }: Place): { label: number; margin: number; agreement: number } => ({
-  label: 0.5 + 0.4 * score,
+/**
+ * A table that has columns for a part of the members alone may be another one than the list asks for: of 14 lists on
+ * which no rule was tuned, those with a column for each were right three times as often as the others.
+ */
+const UNTOLD_COSTS = 0.8;
+
+/** `told`: the share of members that have a column, 0..1. */
+const evidenceOf = (
+  { score }: Place,
+  told: number,
+): { label: number; margin: number; agreement: number } => ({
+  label: 0.5 + 0.4 * score - UNTOLD_COSTS * (1 - told),
   margin: 0.3,
   agreement: 0,
 });
@@ -261,13 +272,16 @@ interface RowChoice {
   readonly isTotal: (label: string) => boolean;
   /** By what the row is called: the description excludes it. */
   readonly leavesOut: (label: string) => boolean;
+  /** Whether the row is of the kind that the list is named for. */
+  readonly selects: (row: GridRow) => boolean;
 }
 
-export function rowChoice({ description, phrases }: Called): RowChoice {
+export function rowChoice({ description, phrases }: Called, parts: readonly Part[]): RowChoice {
   const { asked, excluded, quoted } = parted(description);
   const asksTotals = [...asked, ...phrases.flat()].some((word) => TOTALS.has(word));
   return {
     asksTotals,
+    selects: selecting(phrases, parts),
     isTotal: (label) => !asksTotals && TOTALS.has(wordsOf(label)[0] ?? ''),
     leavesOut: (label) => {
       const words = wordsOf(label);
@@ -276,6 +290,30 @@ export function rowChoice({ description, phrases }: Called): RowChoice {
     },
   };
 }
+
+/** A column of fewer cells has no kinds. */
+const KINDS_FROM = 4;
+
+/** Rows of one value of a column, where the list is named for it: `paidInvoices` of a column that says which are paid. */
+function selecting(phrases: Called['phrases'], parts: readonly Part[]): RowChoice['selects'] {
+  const rows = parts.flatMap(({ grid, from, to }) => (grid.isTurned ? [] : grid.rows.slice(from, to)));
+  const columns = Math.max(0, ...parts.map(({ grid }) => grid.columns));
+  for (let column = 0; column < columns; column += 1) {
+    const texts = rows.map((row) => textAt(row, column)).filter((text) => text !== '');
+    const kinds = new Set(texts);
+    if (texts.length < KINDS_FROM || kinds.size < 2 || 2 * kinds.size > texts.length) continue;
+    const named = [...kinds].find((kind) => phrases.some((phrase) => names(phrase, labelWords(kind))));
+    if (named !== undefined) return (row) => textAt(row, column) === named;
+  }
+  return () => true;
+}
+
+const textAt = (row: GridRow, column: number): string => folded(row[column]?.text ?? '').trim();
+
+/** Whether a name has the words, one after the other, and more. */
+const names = (phrase: readonly string[], words: readonly string[]): boolean =>
+  words.length > 0 &&
+  phrase.some((_, at) => phrase.length > words.length && words.every((word, i) => word === phrase[at + i]));
 
 interface Parted {
   readonly asked: readonly string[];

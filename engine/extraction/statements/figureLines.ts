@@ -64,7 +64,7 @@ export function figureRows(
   const pages = [...new Set(rows.map(({ page }) => page))];
   const kinds = kindsOf(pages.map((page) => headOf(rows.filter((row) => row.page === page))));
   const wanted = kindIn([...called.phrases.map((words) => words.join(' ')), called.description].join(' '));
-  const choice = rowChoice(called);
+  const choice = rowChoice(called, []);
   return pages.flatMap((page, i) => {
     if (kinds[i] === undefined || kinds[i] !== (wanted ?? kinds[i])) return [];
     const own = rows.filter((row) => row.page === page);
