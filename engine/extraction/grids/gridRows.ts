@@ -1,3 +1,4 @@
+import type { Word } from '../../document/document.ts';
 import { once } from '../../kernel/once.ts';
 import type { Called, Field } from '../fields/fields.ts';
 import type { Listed } from '../lists/rowMembers.ts';
@@ -87,7 +88,19 @@ function answerOf(grids: readonly Grid[], { called, least, ...asked }: Answering
     return none;
   const parts = sections(best, { grids, headed, called, asked });
   const choice = rowChoice(called, parts);
-  return { rows: parts.flatMap((part) => rowsOf(part, { ...asked, choice })), score: best.score };
+  const rows = parts.flatMap((part) => rowsOf(part, { ...asked, choice }));
+  return { rows: toldOnce(rows), score: best.score };
+}
+
+/** Lines are tried under several headers, so that one line may be a row of two grids. */
+function toldOnce(rows: readonly RowFindings[]): readonly RowFindings[] {
+  const told = new Set<Word>();
+  return rows.filter((row) => {
+    const words = [...row.values()].flatMap((finding) => finding.words);
+    const isNew = words.length === 0 || words.some((word) => !told.has(word));
+    for (const word of words) told.add(word);
+    return isNew;
+  });
 }
 
 /** The headers of grids for the same fields, by the grids. */
