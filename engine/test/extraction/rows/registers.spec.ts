@@ -239,6 +239,70 @@ describe('rows of a register', () => {
     ]);
   });
 
+  it('are those of one kind, where the list is named for a value of a column', async () => {
+    const document = await flowOf(
+      tableOf(
+        [
+          ['Pond', 'Water', 'Keeper', 'Frogs'],
+          ['Mill', 'Salt', 'Ada Low', '12'],
+          ['Church', 'Fresh', 'Bo Renn', '30'],
+          ['Manor', 'salt', 'Cy Dale', '7'],
+          ['Abbey', 'Fresh', 'Di Holm', '9'],
+        ],
+        1,
+      ),
+    );
+    const found = (name: string, properties: JsonObject = pond): Json =>
+      extract(document, { type: 'object', properties: { [name]: listOf(properties) } }).value[name] ?? null;
+    const salt = [
+      { pond: 'Mill', keeper: 'Ada Low', frogs: 12 },
+      { pond: 'Manor', keeper: 'Cy Dale', frogs: 7 },
+    ];
+    expect(found('salt_ponds')).to.deep.equal(salt);
+    expect(found('saltWaterRows')).to.deep.equal(salt);
+    expect(found('fresh_ponds')).to.have.length(2);
+    for (const name of ['ponds', 'salt', 'deep_ponds', 'salted_ponds'])
+      expect(found(name), name).to.have.length(4);
+    // Of a column in which each row says something else, a name chooses none.
+    expect(found('mill_ponds')).to.have.length(4);
+  });
+
+  it('are told once, though their lines stand under two headers: a title names the members, too', () => {
+    const row = (y: number, keeper: string, frogs: string): readonly Placed[] => [
+      [100, y, keeper],
+      [400, y, frogs, 'right'],
+    ];
+    const names = ['Mill Keepers Guild', 'Church Ward', 'Manor', 'Abbey House', 'Forge', 'Lock', 'Weir', 'Ford'];
+    const page = [
+      [200, 60, 'KEEPERS AND FROGS'] as const,
+      ...row(90, 'Keeper', 'Frogs'),
+      ...names.flatMap((name, i) => row(106 + 14 * i, name, `${i + 1},000.50`)),
+    ];
+    const member = { keeperName: { type: 'string' }, frogs: { type: 'number' } };
+    expect(rowsOf(laidOut([page]), listOf(member))).to.deep.equal(
+      names.map((keeperName, i) => ({ keeperName, frogs: 1000 * (i + 1) + 0.5 })),
+    );
+  });
+
+  it('promise less where the table has no column for members that the list asks for', async () => {
+    const document = await flowOf(
+      tableOf(
+        [
+          ['Pond', 'Keeper', 'Frogs'],
+          ['Mill', 'Ada Low', '12'],
+          ['Church', 'Bo Renn', '30'],
+        ],
+        1,
+      ),
+    );
+    const sureOf = (properties: JsonObject): number => {
+      const schema = { type: 'object', properties: { ponds: listOf(properties) } };
+      return Math.max(...extract(document, schema).citations.map(({ confidence }) => confidence));
+    };
+    expect(sureOf(pond)).to.be.above(0.9);
+    expect(sureOf({ ...pond, toads: { type: 'integer' }, newts: { type: 'integer' } })).to.be.within(0.5, 0.9);
+  });
+
   it('cite the words of their cells', async () => {
     const document = await flowOf(
       tableOf(
