@@ -294,7 +294,7 @@ export function rowChoice({ description, phrases }: Called, parts: readonly Part
 /** A column of fewer cells has no kinds. */
 const KINDS_FROM = 4;
 
-/** Rows of one value of a column, where the list is named for it: `paidInvoices` of a column that says which are paid. */
+/** Rows of one value of a column, where the list is named for it: `paidInvoices`, where a column says what is paid. */
 function selecting(phrases: Called['phrases'], parts: readonly Part[]): RowChoice['selects'] {
   const rows = parts.flatMap(({ grid, from, to }) => (grid.isTurned ? [] : grid.rows.slice(from, to)));
   const columns = Math.max(0, ...parts.map(({ grid }) => grid.columns));

@@ -70,7 +70,11 @@ describe('a balance as of any moment', () => {
     const list = async (query: string) => {
       const reply = await api.call('get', `/v1/admin/balances?${query}`);
       expect(reply.status, reply.text).to.equal(200);
-      return reply.body as { items: readonly Record<string, unknown>[]; total: number; next_cursor: string | null };
+      return reply.body as {
+        items: readonly Record<string, unknown>[];
+        total: number;
+        next_cursor: string | null;
+      };
     };
     const position = sold.event!['position']!;
     const seen: Record<string, unknown>[] = [];

@@ -272,7 +272,16 @@ describe('rows of a register', () => {
       [100, y, keeper],
       [400, y, frogs, 'right'],
     ];
-    const names = ['Mill Keepers Guild', 'Church Ward', 'Manor', 'Abbey House', 'Forge', 'Lock', 'Weir', 'Ford'];
+    const names = [
+      'Mill Keepers Guild',
+      'Church Ward',
+      'Manor',
+      'Abbey House',
+      'Forge',
+      'Lock',
+      'Weir',
+      'Ford',
+    ];
     const page = [
       [200, 60, 'KEEPERS AND FROGS'] as const,
       ...row(90, 'Keeper', 'Frogs'),
@@ -300,7 +309,10 @@ describe('rows of a register', () => {
       return Math.max(...extract(document, schema).citations.map(({ confidence }) => confidence));
     };
     expect(sureOf(pond)).to.be.above(0.9);
-    expect(sureOf({ ...pond, toads: { type: 'integer' }, newts: { type: 'integer' } })).to.be.within(0.5, 0.9);
+    expect(sureOf({ ...pond, toads: { type: 'integer' }, newts: { type: 'integer' } })).to.be.within(
+      0.5,
+      0.9,
+    );
   });
 
   it('cite the words of their cells', async () => {
