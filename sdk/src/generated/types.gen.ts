@@ -25652,6 +25652,9 @@ export type ListBalancesAtData = {
          * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
          */
         at?: string;
+        /**
+         * The last position that counts.
+         */
         position?: string;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
