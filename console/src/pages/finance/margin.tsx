@@ -113,7 +113,7 @@ function Heads({ report }: { report: MarginReportResponse }) {
   const usd = (amount: string) => <Money amount={amount} currency="USD" isMarked isShort />;
   const { realized_margin: realized, unit_margin: unit } = report;
   return (
-    <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
+    <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
       <Stat
         name={texts.margin.realized}
         value={usd(realized.margin_usd)}
