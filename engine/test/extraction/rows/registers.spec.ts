@@ -265,6 +265,24 @@ describe('rows of a register', () => {
       expect(found(name), name).to.have.length(4);
     // Of a column in which each row says something else, a name chooses none.
     expect(found('mill_ponds')).to.have.length(4);
+    // Short words and numbers stand in names by chance.
+    const bare = await flowOf(
+      tableOf(
+        [
+          ['Pond', 'Fish', 'Keeper', 'Frogs'],
+          ['Mill', 'no', 'Ada Low', '2'],
+          ['Church', 'yes', 'Bo Renn', '3'],
+          ['Manor', 'no', 'Cy Dale', '2'],
+          ['Abbey', 'yes', 'Di Holm', '3'],
+        ],
+        1,
+      ),
+    );
+    for (const name of ['no_salt_ponds', 'table_2_ponds', 'pond_2_rows'])
+      expect(
+        extract(bare, { type: 'object', properties: { [name]: listOf(pond) } }).value[name],
+        name,
+      ).to.have.length(4);
   });
 
   it('are told once, though their lines stand under two headers: a title names the members, too', () => {
