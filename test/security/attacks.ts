@@ -117,6 +117,9 @@ export const UNDOCUMENTED: readonly string[] = [
 /** What a provider that means harm does, and what the caller is told of it. */
 export type Harm = readonly [harm: string, step: Step, told: string];
 
+/** The harm that only a deadline ends. */
+export const ENDLESS = 'no end';
+
 const UNFIT = 'output_schema_mismatch';
 const UNREADABLE = 'another form than it should';
 
@@ -129,7 +132,7 @@ export const harmsOf = (inside: string, key: string): readonly Harm[] => [
   ['nonsense', { do: 'nonsense' }, UNREADABLE],
   ['half an answer', { do: 'truncate' }, UNREADABLE],
   ['200 MB', { do: 'flood', bytes: 200_000_000 }, 'too large'],
-  ['no end', { do: 'drip', everyMs: 100 }, 'did not answer in time'],
+  [ENDLESS, { do: 'drip', everyMs: 100 }, 'did not answer in time'],
   ['a way inside', { do: 'redirect', to: inside }, 'a redirect, which is not followed'],
   [
     'an error with the key',

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { configFrom, ConfigError } from '../../src/config.ts';
-import { addressesInside, harmsOf, membersTooMany, thefts, UNDOCUMENTED } from './attacks.ts';
+import { addressesInside, ENDLESS, harmsOf, membersTooMany, thefts, UNDOCUMENTED } from './attacks.ts';
 import { expressionsOf, operationsIn } from './openapiOperations.ts';
 import { startScriptedProvider, type ScriptedProvider } from '../../engine/test/support/scriptedProvider.ts';
 import { answers } from '../../engine/test/support/scriptedProvider/steps.ts';
@@ -387,7 +387,8 @@ describe('OWASP API Security Top 10 (2023)', () => {
       [provider, inside] = [await startScriptedProvider(), await startScriptedProvider()];
       fed = await startApi(
         { LLM_ALLOW_PRIVATE_NETWORK: 'true' },
-        { fast: 15_000, standard: 15_000, robust: 15_000 },
+        // Enough to read 200 MB on a busy machine; what has no end is asked for with the shorter time.
+        { fast: 15_000, standard: 120_000, robust: 120_000 },
       );
     });
     after(async () => {
@@ -407,8 +408,9 @@ describe('OWASP API Security Top 10 (2023)', () => {
         additionalProperties: false,
         properties: { invoice_number: { type: 'string' } },
       });
-      const ask = () => {
+      const ask = (mode: 'fast' | 'standard' = 'standard') => {
         const own = {
+          mode,
           llm_provider_model: 'openai_compatible/m',
           llm_api_key: OWN_KEY,
           llm_api_base: provider.url,
@@ -422,7 +424,7 @@ describe('OWASP API Security Top 10 (2023)', () => {
       inside.script('*', answers({ invoice_number: 'Q-1001' }));
       for (const [harm, step, told] of harmsOf(`${inside.url}/chat/completions`, OWN_KEY)) {
         provider.script('*', step);
-        const reply = await ask();
+        const reply = await ask(harm === ENDLESS ? 'fast' : 'standard');
         expect(reply.status, `${harm}: ${reply.text}`).to.be.within(400, 504);
         expect(reply.text, harm).to.include(told).and.to.not.include(OWN_KEY);
         expect(await balance(), harm).to.equal(1_000);

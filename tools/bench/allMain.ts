@@ -55,7 +55,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
       BENCH_UNITS: '40',
       BENCH_TENANTS: '3',
       BENCH_ROUNDS: '1',
-      BENCH_ONLY: 'burns: one hot tenant, 16',
+      BENCH_ONLY: 'burns: one hot tenant, 16|balance reads: one tenant',
     },
     aims: {
       'HTTP burns ÷ Express: one hot tenant, 16 connections': { atLeast: 1.3 },

@@ -50,21 +50,23 @@ const dependsOnRelease = (file: string): boolean =>
 /** Bits of a file's name, by which some commits differ from others. */
 const bitsOf = (file: string): number => createHash('sha256').update(file).digest()[0] ?? 0;
 
-/** Files that compute longer than this, s, are left out of a run on a slow machine. */
+/** Files that compute longer than this, s, have their turn with every second commit. */
 const LONG_CPU = 10;
 
+const isLong = (file: string): boolean => expected(file).cpu > LONG_CPU;
+
 /**
- * A file's place in a run that has to end by some time: short ones first, then those of the long whose turn it is with
- * this commit, then the others, whose turn is with the next one.
+ * A file's place in a run: short ones first, then those of the long whose turn it is with this commit, then the others,
+ * whose turn is with the next one.
  */
-export const rankOf = (file: string, commits: number): number => {
-  if (expected(file).cpu < LONG_CPU) return 0;
-  return (((bitsOf(file) >> 1) + commits) & 1) === 0 ? 1 : 2;
+export const rankOf = (file: string, commits: number): 0 | 1 | 2 => {
+  if (!isLong(file)) return 0;
+  return (((bitsOf(file) >> 2) + commits) & 1) === 0 ? 1 : 2;
 };
 
 /**
  * The releases that a file runs on: all where it depends on them, else one, by a bit of its name and the number of
- * commits, so that it has run on both within two commits.
+ * commits, so that it has run on both within two of its turns.
  */
 export const releasesFor = (
   file: string,
@@ -72,8 +74,8 @@ export const releasesFor = (
   commits: number,
 ): readonly Release[] => {
   if (dependsOnRelease(file)) return releases;
-  const bit = bitsOf(file) & 1;
-  return releases.filter((_, index) => index === (bit + commits) % releases.length);
+  const turn = isLong(file) ? commits >> 1 : commits;
+  return releases.filter((_, index) => index === ((bitsOf(file) & 1) + turn) % releases.length);
 };
 
 /** What a worker is told to run; `env` is added to its environment until the file ends. */
@@ -135,13 +137,13 @@ export const endWorkers = async (): Promise<void> => {
 export const specJob = (
   file: string,
   kind: string,
-  { node, label, env, rank }: Release & { readonly env: NodeJS.ProcessEnv; readonly rank: number },
+  { node, label, env, ...place }: Release & { readonly env: NodeJS.ProcessEnv } & Pick<Job, 'rank' | 'until'>,
 ): Job => ({
   id: file,
   name: label === '' ? file : `${file} (${label})`,
   kind,
   ...expected(file),
-  rank,
+  ...place,
   run: async () => {
     const free = idle.get(node) ?? [];
     idle.set(node, free);

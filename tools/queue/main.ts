@@ -1,4 +1,4 @@
-// Runs specs and checks as one queue, with a line for each: npm run queue -- [options] [parts of file names]
+// Runs specs and checks as one queue, with a line for each: npm test -- [options] [parts of file names]
 //
 //   (none)         the specs of `npm test`: on embedded parts, none that takes long
 //   --all          the long ones too
@@ -28,11 +28,14 @@ const [isCi, isEverywhere] = [isAsked('ci'), isAsked('everywhere')];
 /** Checks and the simulator belong to a run that is not limited to some files. */
 const isWhole = isCi && parts.length === 0;
 
-/** In CI what is left until minute 17 is for properties and the simulator, seconds since the queue began. */
-const FILLED_UNTIL = 17 * 60 - Number(process.env['CI_BEGAN_SECONDS'] ?? 0);
+/** Seconds since the queue began at which this minute of CI begins. */
+const atMinute = (minute: number): number => minute * 60 - Number(process.env['CI_BEGAN_SECONDS'] ?? 0);
 
-/** In CI a long file is not begun that would end after minute 55: on a slow machine a whole run would not end. */
-const LONG_UNTIL = 55 * 60 - Number(process.env['CI_BEGAN_SECONDS'] ?? 0);
+/** In CI what is left until then is for long files in advance of their turn, properties and the simulator. */
+const FILLED_UNTIL = atMinute(17);
+
+/** In CI a file of that rank is not begun where it would end later: on a slow machine a whole run would not end. */
+const UNTIL = { 0: Infinity, 1: atMinute(55), 2: FILLED_UNTIL };
 
 /** The simulator runs at least this long in CI, seconds. */
 const SIMULATED_MIN = 120;
@@ -103,7 +106,8 @@ const specJobs = (): readonly Job[] => {
       const number = wanted.indexOf(file) * releases.length + index;
       const env = found.kind === 'integration' ? withOwnDatabase(servers, number) : {};
       const rank = isCi ? rankOf(file, commits) : 0;
-      return specJob(file, found.kind, { node, label: releases.length > 1 ? label : '', env, rank });
+      const place = { rank, until: UNTIL[rank] };
+      return specJob(file, found.kind, { node, label: releases.length > 1 ? label : '', env, ...place });
     });
   });
 };
@@ -223,10 +227,11 @@ console.log(`${String(jobs.length)} jobs on ${String(availableParallelism())} co
 const began = performance.now();
 const left: Job[] = [];
 const runs = await runAll(jobs, {
-  ...(isCi && { until: LONG_UNTIL }),
   leftOut: (job, pace) => {
     left.push(job);
-    console.log(`left out, as jobs take ${pace.toFixed(1)} times as long as remembered: ${job.name}`);
+    const why =
+      job.rank === 2 ? 'its turn is with the next commit' : `${pace.toFixed(1)} × the remembered time`;
+    console.log(`left out (${why}): ${job.name}`);
   },
   told: (run, more) => {
     console.log(`${lineOf(run)}${more > 0 ? `  (${String(more)} left)` : ''}`);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { releasesFor } from './jobs.ts';
+import { rankOf, releasesFor } from './jobs.ts';
 import { pictureOf, runAll, type Job, type Outcome } from './queue.ts';
 
 const PASSED: Outcome = { passed: 1, failed: [], wall: 1, cpu: 1, printed: '' };
@@ -66,12 +66,12 @@ describe('the queue of jobs', () => {
     expect((await all).map(({ job: { id } }) => id)).to.deep.equal(['wide', 'narrow']);
   });
 
-  it('runs lower ranks first, and leaves out of the others what would end too late', async () => {
+  it('runs lower ranks first, and leaves out what would end later than it may', async () => {
     const { job, end, began } = bench();
     const leftOut: string[] = [];
     const [next, now] = [job('next turn', 90, 90), job('this turn', 40, 40)];
-    const jobs = [{ ...next, rank: 2 }, { ...now, rank: 1 }, job('short', 1, 1)];
-    const all = runAll(jobs, { cores: 1, until: 60, leftOut: ({ id }) => leftOut.push(id) });
+    const jobs = [{ ...next, rank: 2, until: 60 }, { ...now, rank: 1, until: 60 }, job('short', 1, 1)];
+    const all = runAll(jobs, { cores: 1, leftOut: ({ id }) => leftOut.push(id) });
     await end('short');
     await end('this turn');
     expect((await all).map(({ job: { id } }) => id)).to.deep.equal(['short', 'this turn']);
@@ -130,9 +130,17 @@ describe('the release of Node that a spec file runs on', () => {
     expect([...now, ...next]).to.have.members(['v20', 'other']);
   });
 
+  it('is both within four commits for a long file, which has its turn with every second one', () => {
+    const long = 'test/backup/backup.slow.spec.ts';
+    const turns = [8, 9, 10, 11].filter((commits) => rankOf(long, commits) === 1);
+    expect(turns).to.have.length(2);
+    expect(turns.flatMap((commits) => labels(long, commits))).to.have.members(['v20', 'other']);
+    expect([8, 9].map((commits) => rankOf('test/domain/golden.spec.ts', commits))).to.deep.equal([0, 0]);
+  });
+
   it('is one where processes only read what is compared', () => {
     const file = 'engine/test/isolation/ranges.slow.spec.ts';
-    expect([...labels(file, 7), ...labels(file, 8)]).to.have.members(['v20', 'other']);
+    expect([...labels(file, 7), ...labels(file, 9)]).to.have.members(['v20', 'other']);
   });
 
   it('is both where the subject differs between them', () => {

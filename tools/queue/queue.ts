@@ -19,8 +19,10 @@ export interface Job {
   readonly kind: string;
   readonly wall: number;
   readonly cpu: number;
-  /** Jobs of a lower rank go first; one above 0 is left out where it would end too late. */
+  /** Jobs of a lower rank go first. */
   readonly rank: number;
+  /** Seconds since the queue began; a job that would end later is left out. */
+  readonly until?: number;
   readonly run: () => Promise<Outcome>;
 }
 
@@ -36,8 +38,6 @@ export interface Run {
 
 export interface QueueOptions {
   readonly cores?: number;
-  /** Seconds since the queue began; a job above rank 0 that would end later is left out. */
-  readonly until?: number;
   /** Hears of a job that is left out, and how many times as long as remembered jobs take. */
   readonly leftOut?: (job: Job, pace: number) => void;
   /** Gives another job where none waits any more, or undefined; `now` is seconds since the queue began. */
@@ -84,7 +84,7 @@ const paceOf = (done: readonly Run[]): number => {
  */
 export const runAll = async (
   jobs: readonly Job[],
-  { cores = availableParallelism(), until = Infinity, leftOut, filler, told }: QueueOptions = {},
+  { cores = availableParallelism(), leftOut, filler, told }: QueueOptions = {},
 ): Promise<readonly Run[]> => {
   const waiting = [...jobs].sort((a, b) => a.rank - b.rank || b.wall - a.wall);
   const running = new Set<Running>();
@@ -111,7 +111,7 @@ export const runAll = async (
 
   const dropLate = (): void => {
     const pace = paceOf(done);
-    for (const job of waiting.filter(({ rank, wall }) => rank > 0 && now() + wall * pace > until)) {
+    for (const job of waiting.filter(({ until = Infinity, wall }) => now() + wall * pace > until)) {
       waiting.splice(waiting.indexOf(job), 1);
       leftOut?.(job, pace);
     }
@@ -119,7 +119,7 @@ export const runAll = async (
 
   const next = (): Job | undefined => {
     if (running.size >= cores * PLACES_PER_CORE) return undefined;
-    if (until < Infinity) dropLate();
+    dropLate();
     const index = waiting.findIndex(fits);
     if (index >= 0) return waiting.splice(index, 1)[0];
     const more = waiting.length === 0 ? filler?.(now()) : undefined;
