@@ -7,6 +7,7 @@ import { labelWords } from '../words/labelWords.ts';
 import { ALIKE, alike } from '../words/alike.ts';
 import type { Finding } from '../finding.ts';
 import { cellValue } from './cellValues.ts';
+import { partedColumn, type PartedColumn } from './partedCells.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { lexicon } from '../words/lexicon.ts';
@@ -33,7 +34,8 @@ interface Reading {
 /** The rows that fit; a row of one text over several columns names the group of those below. */
 export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
   const { grid, from, to, mapped } = part;
-  const asked = { ...reading, mapped, about: aboutOf(part), ditto: dittoFields(part, reading.outer) };
+  const parted = partedColumn(part, reading.fields);
+  const asked = { ...reading, mapped, parted, about: aboutOf(part), ditto: dittoFields(part, reading.outer) };
   const rows: RowFindings[] = [];
   let { group } = part;
   for (const row of grid.rows.slice(from, to)) {
@@ -86,6 +88,7 @@ const aboutOf = ({ grid, from }: Part): readonly Cell[] => [
 
 interface RowReading extends Reading {
   readonly mapped: Part['mapped'];
+  readonly parted: PartedColumn | undefined;
   readonly group: Cell | undefined;
   readonly about: readonly Cell[];
   readonly ditto: readonly Field[];
@@ -117,12 +120,17 @@ function labelOf(row: GridRow, mapped: Part['mapped']): string {
 }
 
 /** undefined for a row whose cells are of other types than the fields, or that is nearly empty. */
-function valuesOf(row: GridRow, { mapped, fields, source }: RowReading): Map<string, Finding> | undefined {
+function valuesOf(
+  row: GridRow,
+  { mapped, parted, fields, source }: RowReading,
+): Map<string, Finding> | undefined {
   const told = mapped.size / Math.max(mapped.size, fields.length);
   const found = new Map<string, Finding>();
+  const parts = parted?.parts(row[parted.column]);
+  if (parted !== undefined && parts === undefined && parted.code.choices.length > 0) return undefined;
   let misfits = 0;
-  for (const [field, place] of mapped) {
-    const cell = row[place.column];
+  for (const [field, place] of parts === undefined ? mapped : withBoth(mapped, parted)) {
+    const cell = ownPart(field, parted, parts) ?? row[place.column];
     const finding = cellValue(field, cell, { source, evidence: evidenceOf(place, told) });
     if (finding !== undefined) found.set(field.pointer, finding);
     else if (!isEmpty(cell)) misfits += 1;
@@ -130,6 +138,21 @@ function valuesOf(row: GridRow, { mapped, fields, source }: RowReading): Map<str
   if (misfits > found.size) return undefined;
   return found.size >= Math.min(2, mapped.size) ? found : undefined;
 }
+
+/** The columns of all members, the one that holds two for both. */
+function withBoth(mapped: Part['mapped'], parted: PartedColumn | undefined): Part['mapped'] {
+  if (parted === undefined) return mapped;
+  const { code, name } = parted;
+  const place = mapped.get(code) ?? mapped.get(name);
+  return place === undefined ? mapped : new Map([...mapped, [code, place], [name, place]]);
+}
+
+const ownPart = (
+  field: Field,
+  parted: PartedColumn | undefined,
+  parts: ReturnType<PartedColumn['parts']>,
+): Cell | undefined =>
+  field === parted?.code ? parts?.code : field === parted?.name ? parts?.name : undefined;
 
 /**
  * A table that has columns for a part of the members alone may be another one than the list asks for. Of 459 values at
