@@ -7,7 +7,7 @@ import { labelWords } from '../words/labelWords.ts';
 import { ALIKE, alike } from '../words/alike.ts';
 import type { Finding } from '../finding.ts';
 import { cellValue } from './cellValues.ts';
-import { partedColumn, type PartedColumn } from './partedCells.ts';
+import { ownCells, partedColumn, type PartedColumn } from './partedCells.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { lexicon } from '../words/lexicon.ts';
@@ -126,11 +126,8 @@ function valuesOf(
 ): Map<string, Finding> | undefined {
   const told = mapped.size / Math.max(mapped.size, fields.length);
   const found = new Map<string, Finding>();
-  const parts = parted?.parts(row[parted.column]);
-  if (parted !== undefined && parts === undefined && parted.code.choices.length > 0) return undefined;
   let misfits = 0;
-  for (const [field, place] of parts === undefined ? mapped : withBoth(mapped, parted)) {
-    const cell = ownPart(field, parted, parts) ?? row[place.column];
+  for (const { field, place, cell } of parted?.cellsOf(row, mapped) ?? ownCells(row, mapped)) {
     const finding = cellValue(field, cell, { source, evidence: evidenceOf(place, told) });
     if (finding !== undefined) found.set(field.pointer, finding);
     else if (!isEmpty(cell)) misfits += 1;
@@ -138,21 +135,6 @@ function valuesOf(
   if (misfits > found.size) return undefined;
   return found.size >= Math.min(2, mapped.size) ? found : undefined;
 }
-
-/** The columns of all members, the one that holds two for both. */
-function withBoth(mapped: Part['mapped'], parted: PartedColumn | undefined): Part['mapped'] {
-  if (parted === undefined) return mapped;
-  const { code, name } = parted;
-  const place = mapped.get(code) ?? mapped.get(name);
-  return place === undefined ? mapped : new Map([...mapped, [code, place], [name, place]]);
-}
-
-const ownPart = (
-  field: Field,
-  parted: PartedColumn | undefined,
-  parts: ReturnType<PartedColumn['parts']>,
-): Cell | undefined =>
-  field === parted?.code ? parts?.code : field === parted?.name ? parts?.name : undefined;
 
 /**
  * A table that has columns for a part of the members alone may be another one than the list asks for. Of 459 values at

@@ -1,20 +1,34 @@
 import type { Field } from '../fields/fields.ts';
 import { wordsIn } from '../places/layout.ts';
 import { shapeOf } from '../singles/shapes.ts';
-import { isEmpty, segmentOf, type Cell, type Headed } from './grid.ts';
-import type { Part } from './partRows.ts';
+import { isEmpty, segmentOf, type Cell, type GridRow, type Headed, type Place } from './grid.ts';
 
-/** Two members that one column holds: "A - Dwelling", "1000 Cash". */
+/** A column that holds two members: "A - Dwelling", "1000 Cash". */
 export interface PartedColumn {
-  readonly column: number;
-  readonly code: Field;
-  readonly name: Field;
-  /** Both parts of a cell; undefined where it has not both. */
-  readonly parts: (cell: Cell | undefined) => { readonly code: Cell; readonly name: Cell } | undefined;
+  /** The cells of a row by the members; none of a row without the choice that its name begins with. */
+  readonly cellsOf: (row: GridRow, mapped: Headed['mapped']) => readonly OwnCell[];
+}
+
+/** The cell of a member, or its part of one. */
+export interface OwnCell {
+  readonly field: Field;
+  readonly place: Place;
+  readonly cell: Cell | undefined;
+}
+
+/** The cells of a row in the columns of its members. */
+export const ownCells = (row: GridRow, mapped: Headed['mapped']): readonly OwnCell[] =>
+  [...mapped].map(([field, place]) => ({ field, place, cell: row[place.column] }));
+
+interface Parts {
+  readonly code: Cell;
+  readonly name: Cell;
 }
 
 /** Fewer cells with both say it by chance. */
 const PARTED_FROM = 3;
+/** Rows that are looked at. */
+const SAMPLE = 200;
 /** Codes that are no choices of the schema stand in so many of the column's cells. */
 const CODED_SHARE = 0.8;
 
@@ -29,7 +43,12 @@ const MARKED = /(?<![\p{L}\p{N}])(?<code>[\p{L}\p{N}]{1,16})\s*[-–—:.)]\s+(?
  * is the only member of its kind that has none.
  */
 export function partedColumn(
-  { grid, from, to, mapped }: Pick<Part, 'grid' | 'from' | 'to'> & Pick<Headed, 'mapped'>,
+  {
+    grid,
+    from,
+    to,
+    mapped,
+  }: Pick<Headed, 'grid' | 'mapped'> & { readonly from: number; readonly to: number },
   fields: readonly Field[],
 ): PartedColumn | undefined {
   const [codes, names] = [fields.filter(isCode), fields.filter(isName)];
@@ -45,13 +64,14 @@ export function partedColumn(
         : [];
     }),
   );
+  const step = Math.max(1, Math.ceil((to - from) / SAMPLE));
+  const sample = grid.rows.slice(from, to).filter((_, at) => at % step === 0);
   for (const { code, name, column } of pairs) {
     const parts = (cell: Cell | undefined) => cell && partsOf(cell, code);
-    const cells = grid.rows.slice(from, to).map((row) => row[column]);
-    const filled = cells.filter((cell) => !isEmpty(cell));
+    const filled = sample.map((row) => row[column]).filter((cell) => !isEmpty(cell));
     const parted = filled.filter((cell) => parts(cell) !== undefined).length;
     const least = code.choices.length > 0 ? 0 : CODED_SHARE * filled.length;
-    if (parted >= Math.max(PARTED_FROM, least)) return { column, code, name, parts };
+    if (parted >= Math.max(PARTED_FROM, least)) return cellsBy({ column, code, name, parts });
   }
   return undefined;
 }
@@ -59,7 +79,25 @@ export function partedColumn(
 const isCode = (field: Field): boolean => ['choice', 'code'].includes(shapeOf(field));
 const isName = (field: Field): boolean => ['text', 'name'].includes(shapeOf(field));
 
-function partsOf(cell: Cell, { choices }: Field): ReturnType<PartedColumn['parts']> {
+interface Parting {
+  readonly column: number;
+  readonly code: Field;
+  readonly name: Field;
+  readonly parts: (cell: Cell | undefined) => Parts | undefined;
+}
+
+const cellsBy = ({ column, code, name, parts }: Parting): PartedColumn => ({
+  cellsOf: (row, mapped) => {
+    const both = parts(row[column]);
+    const place = mapped.get(code) ?? mapped.get(name);
+    if (both === undefined || place === undefined)
+      return code.choices.length > 0 ? [] : ownCells(row, mapped);
+    const others = ownCells(row, mapped).filter(({ field }) => field !== code && field !== name);
+    return [...others, { field: code, place, cell: both.code }, { field: name, place, cell: both.name }];
+  },
+});
+
+function partsOf(cell: Cell, { choices }: Field): Parts | undefined {
   const segment = segmentOf(cell);
   const isOne = (text: string): boolean => choices.length === 0 || choices.includes(text);
   const match = [...segment.text.matchAll(choices.length === 0 ? CODED : MARKED)].findLast(({ groups }) =>

@@ -2,12 +2,13 @@ import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
 import { isName } from '../parties/partyNames.ts';
 import { postalLine } from '../parties/postal.ts';
-import type { Segment } from '../places/layout.ts';
+import { below } from '../form/neighbours.ts';
+import type { Layout, Segment } from '../places/layout.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Draft } from '../singles/values.ts';
 import type { Source } from '../source.ts';
 import { asks, asksOnly } from '../fields/wants.ts';
-import { isOrganization, personIn } from './people.ts';
+import { isOrganization, personAt, personIn } from './people.ts';
 import { once } from '../../kernel/once.ts';
 import { spelledAlike } from '../words/alike.ts';
 import { termsIn } from '../fields/terms.ts';
@@ -101,7 +102,7 @@ function signatures(field: Field, source: Source): readonly Draft[] {
     const [line, next] = [after[at], after[at + 1]];
     if (line === undefined) return [];
     if (isSigner) return [{ ...whole(line, personIn(line.text)), kind: 'closing', score: 0.97 }];
-    const isRole = next !== undefined && isShort(next) && next.y0 > line.y0 && asks(field, 'office');
+    const isRole = next !== undefined && isRoleText(next) && next.y0 > line.y0 && asks(field, 'office');
     return isRole
       ? [{ ...whole(next), kind: 'closing', score: asksOnly(field, 'office') ? 0.87 : 0.97 }]
       : [];
@@ -111,24 +112,68 @@ function signatures(field: Field, source: Source): readonly Draft[] {
 const TITLED = /^(.{4,60}?),\s(\p{Lu}[^,]{3,60})$/u;
 const SAYS_TITLE = 0.95;
 
-/** "Marlene Sykes, Notary Public": persons with what they are. */
-const titledIn = once(({ layout: { segments } }: Source) =>
-  segments.flatMap((segment) => {
-    const [, before = '', title = ''] = TITLED.exec(segment.text) ?? [];
-    const name = personIn(before);
-    return name === undefined ? [] : [{ segment, name, title: termsIn(title) }];
-  }),
+/** A person's name and, in folded words, what the person is. */
+interface Titled {
+  readonly segment: Segment;
+  readonly name: string;
+  readonly title: readonly string[];
+  readonly kind: Draft['kind'];
+}
+
+/** Persons with what they are: behind their name, on a line of its own below it, or before it. */
+const titledIn = once(({ layout }: Source) =>
+  layout.segments.flatMap((segment) => [
+    ...titleBehind(segment),
+    ...titleBelow(segment, layout),
+    ...titleBefore(segment),
+  ]),
 );
 
-/** The person whose title says the field. */
-const titled = ({ terms }: Field, source: Source): readonly Draft[] =>
-  titledIn(source)
-    .filter(({ title }) => terms.name.every((word) => title.some((other) => spelledAlike(word, other) > 0)))
-    .map(({ segment, name }) => ({ ...whole(segment, name), kind: 'inline', score: SAYS_TITLE }));
+/** "Marlene Sykes, Notary Public". */
+function titleBehind(segment: Segment): readonly Titled[] {
+  const [, before = '', title = ''] = TITLED.exec(segment.text) ?? [];
+  const name = personIn(before);
+  return name === undefined ? [] : [{ segment, name, title: termsIn(title), kind: 'inline' }];
+}
+
+const OFFICE = new RegExp(`(?<![\\p{L}\\p{N}])${lexicon.parts.offices.pattern}(?![\\p{L}\\p{N}])`, 'giu');
+/** Heights of a line to what stands right below it. */
+const LEADING = 0.8;
+
+/** The name, and below it an office: "Bill de Blasio", "Mayor". */
+function titleBelow(segment: Segment, layout: Layout): readonly Titled[] {
+  const name = personIn(segment.text);
+  if (name === undefined) return [];
+  const title = below(segment, layout, LEADING * (segment.y1 - segment.y0));
+  if (title === undefined || title.text.search(OFFICE) < 0) return [];
+  return isShort(title) ? [{ segment, name, title: termsIn(title.text), kind: 'closing' }] : [];
+}
+
+/** Words of a title that stand before its office: "Board President". */
+const BEFORE_OFFICE = /(?:\p{Lu}[\p{L}-]{1,20}\s){0,2}$/u;
+
+/** "Superintendent Wendy Gudalewicz", wherever it stands in a text. */
+function titleBefore(segment: Segment): readonly Titled[] {
+  const { text } = segment;
+  return [...text.matchAll(OFFICE)].flatMap(({ 0: office, index }): readonly Titled[] => {
+    const end = index + office.length;
+    if (!/^\p{Lu}/u.test(office) || text[end] !== ' ') return [];
+    const name = personAt(text, end + 1);
+    const title = termsIn(`${BEFORE_OFFICE.exec(text.slice(0, index))?.[0] ?? ''}${office}`);
+    return name === undefined ? [] : [{ segment, name, title, kind: 'inline' }];
+  });
+}
+
+/** The person whose title says the field; of two persons neither. */
+function titled({ terms }: Field, source: Source): readonly Draft[] {
+  const found = titledIn(source).filter(({ title }) =>
+    terms.name.every((word) => title.some((other) => spelledAlike(word, other) > 0)),
+  );
+  if (new Set(found.map(({ name }) => name)).size > 1) return [];
+  return found.map(({ segment, name, kind }) => ({ ...whole(segment, name), kind, score: SAYS_TITLE }));
+}
 
 const isShort = ({ text }: Segment): boolean =>
-  text.length < 60 &&
-  !/[\d@:]/.test(text) &&
-  /\p{L}{3}/u.test(text) &&
-  !isSentence(text) &&
-  !isOrganization(text);
+  text.length < 60 && !/[\d@:]/.test(text) && /\p{L}{3}/u.test(text) && !isSentence(text);
+
+const isRoleText = (line: Segment): boolean => isShort(line) && !isOrganization(line.text);

@@ -38,3 +38,12 @@ export function personIn(text: string): string | undefined {
   const name = WHOLE.exec(text.trim())?.[1];
   return name === undefined || isOrganization(name) ? undefined : name;
 }
+
+const AT = new RegExp(PERSON, 'uy');
+
+/** The person whose name begins there in a text. */
+export function personAt(text: string, from: number): string | undefined {
+  AT.lastIndex = from;
+  const name = AT.exec(text)?.[0];
+  return name === undefined || isOrganization(name) ? undefined : name;
+}

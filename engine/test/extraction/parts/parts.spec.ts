@@ -82,6 +82,36 @@ describe('a person behind a label', () => {
   });
 });
 
+describe('a person with an office', () => {
+  const page: readonly Placed[] = [
+    [60, 40, 'Hilary de Penn'],
+    [70, 52, 'Mayor'],
+    [300, 40, "James P. O'Hara"],
+    [290, 52, 'Police Commissioner'],
+    [60, 90, 'Present are Board President Anna Lund and the treasurer Tom Berg, who speak first.'],
+    [60, 120, 'Ruth Moor, Deputy Registrar'],
+  ];
+
+  it('is named above, before or behind the office', () => {
+    const asked = { mayor: text, commissioner: text, board_president: text, registrar: text };
+    expect(valueOf(laidOut([page]), asked)).to.deep.equal({
+      mayor: 'Hilary de Penn',
+      commissioner: "James P. O'Hara",
+      board_president: 'Anna Lund',
+      registrar: 'Ruth Moor',
+    });
+  });
+
+  it('answers for no other office, and not for two', () => {
+    expect(valueOf(laidOut([page]), { governor: text, school_president: text })).to.deep.equal({});
+    const two: readonly Placed[] = [
+      [60, 40, 'Senator Ana Roy'],
+      [60, 60, 'Director Mia Gray met Director Paul Reed on Monday to speak about the plan.'],
+    ];
+    expect(valueOf(laidOut([two]), { director: text })).to.deep.equal({});
+  });
+});
+
 describe('the name of a person or a firm', () => {
   it('is no label with the number of its line', () => {
     const page: readonly Placed[] = [
