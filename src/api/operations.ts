@@ -221,7 +221,7 @@ interface Later {
  * Accepts work to be done later. Where the request's key names work whose caller waited, the answer is that of the
  * call. Throws the problem that answers why not.
  */
-export const acceptLater = async (
+const acceptLater = async (
   deps: OperationsDeps,
   request: AnyRequest,
   later: Later,
@@ -253,8 +253,8 @@ const acceptedBody = async (
 
 /** How long a caller waits for work that a person may have to look at, and how often it is looked for, ms. */
 const SOON_MS = 60_000;
-/** For work that no place was free for: longer than most callers wait. */
-const HANDED_OVER_MS = 10 * 60_000;
+/** For work that no place was free for, and for callers who say how long: longer than most wait. */
+const WAITED_MAX_MS = 10 * 60_000;
 const LOOK_MS = { first: 50, most: 1_000 };
 
 /** Refusals of the queue alone: a caller who did not ask for it is told that there is no place. */
@@ -304,6 +304,25 @@ export const doneSoon = async (deps: OperationsDeps, request: AnyRequest, later:
   }
 };
 
+/**
+ * Accepts work for a caller who asks for an operation: gives that, or the result where they are ready to wait and it is
+ * there by then. Throws the problem that answers why not, or that it ended with meanwhile.
+ */
+export const acceptedOrDone = async (
+  deps: OperationsDeps,
+  request: AnyRequest,
+  later: Later,
+): Promise<unknown> => {
+  const isWaiting = Number.isFinite(request.waitMs) && request.waitMs > 0;
+  const free = isWaiting ? deps.waiting.take(request.tenant_id) : undefined;
+  if (free === undefined) return acceptLater(deps, request, later);
+  try {
+    return await awaited(deps, request, later);
+  } finally {
+    free();
+  }
+};
+
 /** Looks at an operation until it ends, its caller leaves, or the time is over. */
 const untilEnded = async (
   deps: OperationsDeps,
@@ -328,7 +347,7 @@ const awaited = async (deps: OperationsDeps, request: AnyRequest, later: Soon): 
   const begun = await acceptInstead(deps, request, later);
   if (!isOperation(begun)) return begun;
   const isFull = later.isFull === true;
-  const waitMs = isFull ? HANDED_OVER_MS : SOON_MS;
+  const waitMs = Math.min(request.waitMs, isFull || request.respondAsync ? WAITED_MAX_MS : SOON_MS);
   const operation = await untilEnded(deps, request, { begun, waitMs });
   if (isFull) await leftBehind(deps, request, begun.operation_id);
   const { error, result } = operation;

@@ -3,7 +3,7 @@ import type { sortByFields } from '../commands/sortDocument.ts';
 import type { WorkRequest } from '../commands/work.ts';
 import { type AnyRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { workFailure } from '../server/problems.ts';
-import { acceptLater, doneSoon } from './operations.ts';
+import { acceptedOrDone, doneSoon } from './operations.ts';
 import { operationBody } from './schemas/operationSchemas.ts';
 import { classifyForm, classifyResponse, splitForm, splitResponse } from './schemas/sortingSchemas.ts';
 import { FIELD_PROBLEMS, onFormFile, workOf, WORK_PROBLEMS, type WorkDeps } from './work.ts';
@@ -24,7 +24,7 @@ const runSorting = async (
 ): Promise<Answer> => {
   const later = { work, endpoint: asked.what, begin: (one: WorkRequest) => deps.sort(asked, one) };
   // Another status has another schema: that of an operation.
-  if (request.respondAsync) return (await acceptLater(deps, request, later)) as unknown as Answer;
+  if (request.respondAsync) return (await acceptedOrDone(deps, request, later)) as Answer;
   const answer = await deps.sort(asked, work);
   if (answer.kind === 'problem') throw workFailure(answer);
   if (answer.kind === 'to_queue')

@@ -16,7 +16,7 @@ import {
   ocrToMarkdownRequest,
   toMarkdownForm,
 } from './schemas/workSchemas.ts';
-import { acceptLater, doneSoon, type OperationsDeps } from './operations.ts';
+import { acceptedOrDone, doneSoon, type OperationsDeps } from './operations.ts';
 import type { ExtractFields, extractByFields } from '../commands/extract.ts';
 import type { ChannelIssue, ChannelName, ModelChannel } from '../commands/models.ts';
 import {
@@ -55,7 +55,7 @@ export const runConversion = async (
   const begin = (one: WorkRequest) => deps.convert({ ...asked, ...one });
   const later = { work: asked, endpoint: 'to-markdown', begin } as const;
   // Another status has another schema: that of an operation.
-  if (request.respondAsync) return (await acceptLater(deps, request, later)) as unknown as ConversionAnswer;
+  if (request.respondAsync) return (await acceptedOrDone(deps, request, later)) as ConversionAnswer;
   const answer = await deps.convert(asked);
   if (answer.kind === 'problem') throw workFailure(answer);
   if (answer.kind === 'to_queue')
@@ -79,7 +79,7 @@ export const runExtraction = async (
     begin: (one: WorkRequest) => deps.extract(fields, one),
   };
   // Another status has another schema: that of an operation.
-  if (request.respondAsync) return (await acceptLater(deps, request, later)) as unknown as ExtractionAnswer;
+  if (request.respondAsync) return (await acceptedOrDone(deps, request, later)) as ExtractionAnswer;
   const answer = await deps.extract(fields, work);
   if (answer.kind === 'problem') throw workFailure(answer);
   // Where a person has to look at it, the answer is an operation.

@@ -186,8 +186,10 @@ const preferHeader = ({ respondsAsync }: Route): readonly Json[] =>
           in: 'header',
           required: false,
           description:
-            '`respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.',
-          schema: { type: 'string', examples: ['respond-async'] },
+            '`respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result. With ' +
+            '`wait=10` it is the result if that is there within 10 seconds. `wait` alone: how long a call waits ' +
+            'for a free worker before its answer is the operation.',
+          schema: { type: 'string', examples: ['respond-async', 'respond-async, wait=10'] },
         },
       ]
     : [];

@@ -363,8 +363,19 @@ const hangUpSignal = (res: Response): AbortSignal => {
 };
 
 /** RFC 7240: preferences are listed with commas, and may have parameters. */
+const preferencesIn = (header: string | undefined): readonly string[] =>
+  (header ?? '').split(',').map((one) => (one.split(';', 1)[0] ?? '').trim().toLowerCase());
+
 export const prefersAsync = (header: string | undefined): boolean =>
-  (header ?? '').split(',').some((one) => one.split(';', 1)[0]?.trim().toLowerCase() === 'respond-async');
+  preferencesIn(header).includes('respond-async');
+
+const WAIT = /^wait\s*=\s*"?(\d{1,6})"?$/;
+
+/** How long the caller is ready to wait, ms; Infinity: they do not say. */
+const waitPreferred = (header: string | undefined): number => {
+  const [seconds] = preferencesIn(header).flatMap((one) => WAIT.exec(one)?.[1] ?? []);
+  return seconds === undefined ? Infinity : 1000 * Number(seconds);
+};
 
 /** The parts of a handler's request that come from the request itself. */
 export type Checked = Omit<
@@ -393,10 +404,11 @@ export const checked = async (
   const file = input.upload?.file;
   const parts = { path: params, query, sha256: file?.sha256 };
   const respondAsync = route.respondsAsync !== undefined && prefersAsync(req.get('prefer'));
+  const waitMs = route.respondsAsync === undefined ? Infinity : waitPreferred(req.get('prefer'));
   const tenant_id = (tenant && tenantNamedIn(named[tenant])) ?? caller.tenant_id;
   const whole = () => (route.upload === true ? { ...parts, form: body } : { ...parts, body });
   const fingerprint = idempotency_key === null ? '' : await requestFingerprint(whole());
-  return { params, query, body, file, idempotency_key, halves, respondAsync, tenant_id, fingerprint };
+  return { params, query, body, file, idempotency_key, halves, respondAsync, waitMs, tenant_id, fingerprint };
 };
 
 /** What else a handler gets. */
@@ -416,7 +428,8 @@ export const requestOf = (
   { req, res, requestId }: Exchange,
   { caller, clock, status }: HandlerContext,
 ): AnyRequest => {
-  const { params, query, body, file, tenant_id, idempotency_key, fingerprint, halves, respondAsync } = facts;
+  const { params, query, body, file, tenant_id, idempotency_key, fingerprint, halves, respondAsync, waitMs } =
+    facts;
   let signal: AbortSignal | undefined;
   const command_id = clock.uuid();
   return {
@@ -430,6 +443,7 @@ export const requestOf = (
     halves,
     caller,
     respondAsync,
+    waitMs,
     // As of the decision, not of the request's coming: its process may have stood still in between.
     get meta() {
       const actor = { key_id: caller.key_id, role: caller.role };

@@ -25,6 +25,8 @@ interface RequestFacts {
   readonly idempotency_key: string | null;
   /** The route does so, and the caller asks for an operation instead of the answer. */
   readonly respondAsync: boolean;
+  /** How long the caller is ready to wait for an operation (RFC 7240, `wait`), ms; Infinity: they do not say. */
+  readonly waitMs: number;
   /** The JSON body with 0.5 for each whole number that was written as none; undefined: it has none. */
   readonly halves: unknown;
   /** Digest of the normalised request; own provider keys enter it as digests. */

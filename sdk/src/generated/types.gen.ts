@@ -17164,7 +17164,7 @@ export type CanonicalData = {
          */
         'Idempotency-Key'?: string;
         /**
-         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result. With `wait=10` it is the result if that is there within 10 seconds. `wait` alone: how long a call waits for a free worker before its answer is the operation.
          */
         Prefer?: string;
     };
@@ -17831,7 +17831,7 @@ export type ClassifyData = {
          */
         'Idempotency-Key'?: string;
         /**
-         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result. With `wait=10` it is the result if that is there within 10 seconds. `wait` alone: how long a call waits for a free worker before its answer is the operation.
          */
         Prefer?: string;
     };
@@ -20515,7 +20515,7 @@ export type ExtractData = {
          */
         'Idempotency-Key'?: string;
         /**
-         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result. With `wait=10` it is the result if that is there within 10 seconds. `wait` alone: how long a call waits for a free worker before its answer is the operation.
          */
         Prefer?: string;
     };
@@ -27907,7 +27907,7 @@ export type OcrToMarkdownData = {
          */
         'Idempotency-Key'?: string;
         /**
-         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result. With `wait=10` it is the result if that is there within 10 seconds. `wait` alone: how long a call waits for a free worker before its answer is the operation.
          */
         Prefer?: string;
     };
@@ -29675,7 +29675,7 @@ export type SplitData = {
          */
         'Idempotency-Key'?: string;
         /**
-         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result. With `wait=10` it is the result if that is there within 10 seconds. `wait` alone: how long a call waits for a free worker before its answer is the operation.
          */
         Prefer?: string;
     };
@@ -30033,7 +30033,7 @@ export type ToMarkdownData = {
          */
         'Idempotency-Key'?: string;
         /**
-         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result. With `wait=10` it is the result if that is there within 10 seconds. `wait` alone: how long a call waits for a free worker before its answer is the operation.
          */
         Prefer?: string;
     };

@@ -94,6 +94,7 @@ export const callsOn = (env: ProcessEnv, deps: CallDeps) => {
       answer,
       meta: metaOf(env, caller, correlation_id),
       respondAsync: false,
+      waitMs: Infinity,
     };
     const own = { ...routes, extract: (_: unknown, work: object) => deps.begin({ ...asked, ...work }) };
     const body = (await runExtraction(own as unknown as WorkDeps, request as unknown as AnyRequest, {

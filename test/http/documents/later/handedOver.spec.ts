@@ -17,10 +17,10 @@ describe('a call for whose work no place is free', () => {
     const tenant_id = `full-${randomUUID()}`;
     const key = await api.newKey(tenant_id);
     await api.sell(tenant_id, 1_000);
-    const extract = (over: { file?: Blob; signal?: AbortSignal } = {}) =>
+    const extract = (over: { file?: Blob; signal?: AbortSignal; prefer?: string } = {}) =>
       fetch(`${api.url}/v1/extract`, {
         method: 'POST',
-        headers: { 'X-API-KEY': key },
+        headers: { 'X-API-KEY': key, ...(over.prefer !== undefined && { Prefer: over.prefer }) },
         body: formOf({ schema: INVOICE_SCHEMA }, over.file ?? INVOICE),
         ...(over.signal && { signal: over.signal }),
       });
@@ -90,5 +90,54 @@ describe('a call for whose work no place is free', () => {
     expect(answer.status).to.equal(503);
     expect((await tenant.balance()).held_credits).to.equal(0);
     expect(await tenant.operations()).to.deep.equal([]);
+  });
+
+  it('is answered by its operation where its caller waits no longer, and goes on', async () => {
+    const tenant = await newTenant();
+    const answer = await whileFull(() => tenant.extract({ prefer: 'wait=1' }));
+    const { operation_id, status } = (await answer.json()) as Readonly<Record<string, unknown>>;
+    expect([answer.status, status]).to.deep.equal([202, 'queued']);
+    expect(answer.headers.get('location')).to.equal(`/v1/operations/${String(operation_id)}`);
+    await until(async () => (await api.operations.drain()) > 0);
+    await until(async () => (await tenant.operations())[0]?.status === 'succeeded');
+    expect(await tenant.operations()).to.have.length(1);
+    expect((await tenant.balance()).held_credits).to.equal(0);
+  });
+
+  describe('and that asks for an operation and is ready to wait', () => {
+    it('is answered by the result that is there by then', async () => {
+      const tenant = await newTenant();
+      const asked = tenant.extract({ prefer: 'respond-async, wait=300' });
+      await until(async () => (await api.operations.drain()) > 0);
+      const answer = await asked;
+      expect(answer.status).to.equal(200);
+      expect(await answer.json()).to.have.nested.property('result');
+      expect((await tenant.balance()).held_credits).to.equal(0);
+    });
+
+    it('is answered by the operation otherwise, and at once where it does not wait', async () => {
+      const tenant = await newTenant();
+      for (const prefer of ['respond-async; wait=300', 'respond-async, wait=0', 'WAIT="1", respond-async']) {
+        const answer = await tenant.extract({ prefer });
+        expect(await answer.json(), prefer).to.include({ status: 'queued' });
+        expect([answer.status, answer.headers.get('preference-applied')], prefer).to.deep.equal([
+          202,
+          'respond-async',
+        ]);
+      }
+      await until(async () => (await api.operations.drain()) === 0);
+    });
+
+    it('is told the problem that the work ended with', async () => {
+      const tenant = await newTenant();
+      const file = new Blob(['%PDF-1.7 and nothing else'], { type: 'application/pdf' });
+      const asked = tenant.extract({ file, prefer: 'respond-async, wait=300' });
+      let done = false;
+      void asked.finally(() => (done = true));
+      await until(async () => (await api.operations.drain()) > 0 || done);
+      const answer = await asked;
+      expect(await answer.json()).to.include({ code: 'unreadable_file' });
+      expect(answer.status).to.equal(400);
+    });
   });
 });
