@@ -1,7 +1,7 @@
 import type { BatchResult } from '@quire/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { fileAt, quire, useRead, XLSX } from '../../api/connection.ts';
+import { fileAt, quire, XLSX } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { runs } from '../../texts/runs.ts';
 import { statusName } from '../../texts/shell.ts';
@@ -37,11 +37,27 @@ export type Names = ReadonlyMap<string, string>;
 /** Runs whose names are looked up at once. */
 const NAMES_MAX = 200;
 
+/** The list of runs follows what fails; after so many looks a document without a run is taken to have none. */
+const AGAIN_MS = 1_500;
+const LOOKS_MAX = 40;
+
+interface Failed {
+  readonly since: string;
+  readonly count: number;
+}
+
 /** Names of documents that failed since a batch was accepted, as a result would say them. */
-export const useFailedNames = (since: string | undefined): Names => {
+export const useFailedNames = (failed: Failed | undefined): Names => {
   const tenant_id = useTenantId();
-  const query = { tenant_id, status: 'failed', from: since ?? '', limit: NAMES_MAX } as const;
-  const { data } = useRead('listRuns', { query }, { enabled: since !== undefined });
+  const query = { tenant_id, status: 'failed', from: failed?.since ?? '', limit: NAMES_MAX } as const;
+  const least = Math.min(failed?.count ?? 0, NAMES_MAX);
+  const { data } = useQuery({
+    queryKey: ['listRuns', { query }],
+    queryFn: ({ signal }) => quire.api.listRuns({ query }, { signal }),
+    enabled: least > 0,
+    refetchInterval: ({ state }) =>
+      (state.data?.items.length ?? 0) < least && state.dataUpdateCount < LOOKS_MAX ? AGAIN_MS : false,
+  });
   return useMemo(
     () =>
       new Map(

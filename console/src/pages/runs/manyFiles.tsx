@@ -349,8 +349,7 @@ function BatchView(props: BatchProps) {
   const { data } = batch;
   const counts = data?.documents;
   const lines = useBatchLines(batchId, counts === undefined ? 0 : endedIn(counts));
-  const hasFailed = counts !== undefined && counts.failed > 0;
-  const names = useFailedNames(hasFailed ? data?.accepted_at : undefined);
+  const names = useFailedNames(data && { since: data.accepted_at, count: data.documents.failed });
   return (
     <div className="flex flex-col gap-4">
       <ProblemNote error={batch.error ?? lines.error} onRetry={() => void batch.refetch()} />
