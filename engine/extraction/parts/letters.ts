@@ -120,14 +120,18 @@ interface Titled {
   readonly kind: Draft['kind'];
 }
 
+/** Persons that are looked at: each is held against each field. */
+const TITLED_MAX = 500;
+
 /** Persons with what they are: behind their name, on a line of its own below it, or before it. */
-const titledIn = once(({ layout }: Source) =>
-  layout.segments.flatMap((segment) => [
-    ...titleBehind(segment),
-    ...titleBelow(segment, layout),
-    ...titleBefore(segment),
-  ]),
-);
+const titledIn = once(({ layout }: Source) => {
+  const found: Titled[] = [];
+  for (const segment of layout.segments) {
+    found.push(...titleBehind(segment), ...titleBelow(segment, layout), ...titleBefore(segment));
+    if (found.length >= TITLED_MAX) return found.slice(0, TITLED_MAX);
+  }
+  return found;
+});
 
 /** "Marlene Sykes, Notary Public". */
 function titleBehind(segment: Segment): readonly Titled[] {
@@ -151,17 +155,24 @@ function titleBelow(segment: Segment, layout: Layout): readonly Titled[] {
 
 /** Words of a title that stand before its office: "Board President". */
 const BEFORE_OFFICE = /(?:\p{Lu}[\p{L}-]{1,20}\s){0,2}$/u;
+/** Characters that such words may have. */
+const BEFORE_MAX = 44;
+/** Offices in one text that are looked at. */
+const OFFICES_MAX = 500;
 
 /** "Superintendent Wendy Gudalewicz", wherever it stands in a text. */
 function titleBefore(segment: Segment): readonly Titled[] {
   const { text } = segment;
-  return [...text.matchAll(OFFICE)].flatMap(({ 0: office, index }): readonly Titled[] => {
-    const end = index + office.length;
-    if (!/^\p{Lu}/u.test(office) || text[end] !== ' ') return [];
-    const name = personAt(text, end + 1);
-    const title = termsIn(`${BEFORE_OFFICE.exec(text.slice(0, index))?.[0] ?? ''}${office}`);
-    return name === undefined ? [] : [{ segment, name, title, kind: 'inline' }];
-  });
+  return [...text.matchAll(OFFICE)]
+    .slice(0, OFFICES_MAX)
+    .flatMap(({ 0: office, index }): readonly Titled[] => {
+      const end = index + office.length;
+      if (!/^\p{Lu}/u.test(office) || text[end] !== ' ') return [];
+      const name = personAt(text, end + 1);
+      if (name === undefined) return [];
+      const before = BEFORE_OFFICE.exec(text.slice(Math.max(0, index - BEFORE_MAX), index))?.[0] ?? '';
+      return [{ segment, name, title: termsIn(`${before}${office}`), kind: 'inline' }];
+    });
 }
 
 /** The person whose title says the field; of two persons neither. */
