@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, chmod } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { randomUUID } from 'node:crypto';
 import { replicaOf, startUntilUp, type FleetRole, type Replica } from '../../test/support/fleet/processes.ts';
 import {
@@ -11,6 +13,7 @@ import {
   type EventServer,
   type FleetServer,
 } from '../../test/support/fleet/servers.ts';
+import { CLI } from '../../test/support/program.ts';
 import { ADMIN_KEY } from '../../test/support/serviceProcess.ts';
 
 /** Every process of a service that runs on several. */
@@ -39,6 +42,8 @@ interface FleetSize {
   readonly apis: number;
   readonly projectors: number;
   readonly workers: number;
+  /** What all run at first, of another release; by default this one. */
+  readonly program?: string | undefined;
 }
 
 const WATCH_MS = 500;
@@ -81,7 +86,7 @@ export const startFleet = async (
   const of = (role: FleetRole, count: number) =>
     Array.from({ length: count }, (_, n) => {
       const name = `${role}-${n + 1}`;
-      return replicaOf({ name, role, dataDir: join(folder, name), env: shared });
+      return replicaOf({ name, role, dataDir: join(folder, name), env: shared, program: size.program });
     });
   const replicas = await Promise.all([
     ...of('projector', size.projectors),
@@ -343,6 +348,33 @@ export const FAULTS: readonly Fault[] = [
   frozen('PostgreSQL', ({ servers }) => servers.postgres, 4_000),
   // Longer than a read waits for the log (10 s), and than a connection without a sign of life lasts (20 s).
   frozen('EventStoreDB', ({ servers }) => servers.events, 25_000),
+];
+
+const run = promisify(execFile);
+
+/**
+ * Goes over to this release as docs/how-to/upgrade.md says: the read models are built beside the serving ones, then
+ * projectors, workers and APIs are replaced, one after the other. What is of this release already stays.
+ */
+const upgrade = (name: string, which: (fleet: Fleet) => readonly Replica[]): Fault => ({
+  name,
+  strike: async (fleet) => {
+    const { PATH = '', HOME = '' } = process.env;
+    const env = { PATH, HOME, ...fleet.env };
+    await run(process.execPath, [CLI, 'projections', 'migrate'], { env });
+    for (const replica of which(fleet).filter((one) => one.upgrade()))
+      await ended(fleet, replica, { signal: 'SIGTERM', downMs: 0 });
+  },
+});
+
+/** Both releases run beside each other under every fault, then this one alone. */
+export const UPGRADING: readonly Fault[] = [
+  upgrade('half of the fleet upgraded', ({ projectors, workers, apis }) =>
+    [projectors, workers, apis].flatMap((all) => all.slice(all.length >> 1)),
+  ),
+  ...FAULTS,
+  upgrade('the rest upgraded', ({ replicas }) => replicas),
+  ...FAULTS,
 ];
 
 /** Strikes, and measures until writes and reads are back on every replica that runs. */

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../engine/test/support/random.ts';
-import { FAULTS, OLDER_COPY, startFleet } from './fleet.ts';
+import { FAULTS, OLDER_COPY, startFleet, UPGRADING } from './fleet.ts';
 import {
   printFaults,
   printFootprints,
@@ -15,7 +15,8 @@ import {
 /**
  * Three API replicas, two projectors and two workers on PostgreSQL, Redis, S3 and the double of EventStoreDB,
  * under load: `npm run test:fleet`. FLEET_FAULTS=off loads without faults (the soak),
- * FLEET_MONEY=0.1 with a tenth of the sales, refunds and adjustments.
+ * FLEET_MONEY=0.1 with a tenth of the sales, refunds and adjustments. FLEET_OLDER=../older/dist/main.js, the program of
+ * an earlier release that was built, begins with that one and upgrades half of the processes, then the rest.
  */
 const { env } = process;
 const seconds = Number(env['FLEET_SECONDS'] ?? 600);
@@ -23,9 +24,11 @@ const callers = Number(env['FLEET_CALLERS'] ?? 12);
 const rate = env['FLEET_RATE'] === undefined ? undefined : Number(env['FLEET_RATE']);
 const seed = Number(env['FLEET_SEED'] ?? Date.now() % 1_000_000);
 const moneyShare = Number(env['FLEET_MONEY'] ?? 1);
-const faults = env['FLEET_FAULTS'] === 'off' ? [] : [...FAULTS, OLDER_COPY];
+const older = env['FLEET_OLDER'];
+const struckBy = older === undefined ? [...FAULTS, OLDER_COPY] : UPGRADING;
+const faults = env['FLEET_FAULTS'] === 'off' ? [] : struckBy;
 const faultEveryMs = Number(env['FLEET_FAULT_EVERY_MS'] ?? 12_000);
-const SIZE = { apis: 3, projectors: 2, workers: 2 };
+const SIZE = { apis: 3, projectors: 2, workers: 2, program: older };
 
 const inS = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 

@@ -32,6 +32,8 @@ export interface Replica {
   /** When it last began to project, by `performance.now()`; 0: it has not since its start. */
   readonly projectsSince: () => number;
   readonly start: () => Promise<void>;
+  /** From its next start on it is of this release; false: it was before. */
+  readonly upgrade: () => boolean;
   readonly kill: (signal?: NodeJS.Signals) => Promise<number | null>;
   readonly freeze: () => Promise<void>;
   readonly thaw: () => Promise<void>;
@@ -57,10 +59,19 @@ export interface ReplicaOptions {
   readonly role: FleetRole;
   readonly dataDir: string;
   readonly env: Readonly<Record<string, string>>;
+  /** What it runs until it is upgraded; by default this release. */
+  readonly program?: string | undefined;
 }
 
 /** A process with one role. It is not started yet. */
-export const replicaOf = async ({ name, role, dataDir, env }: ReplicaOptions): Promise<Replica> => {
+export const replicaOf = async ({
+  name,
+  role,
+  dataDir,
+  env,
+  program = MAIN,
+}: ReplicaOptions): Promise<Replica> => {
+  let runs = program;
   const port = await freePort();
   const { PATH = '', HOME = '' } = process.env;
   let child: ChildProcess | undefined;
@@ -87,7 +98,7 @@ export const replicaOf = async ({ name, role, dataDir, env }: ReplicaOptions): P
     projectsSince = 0;
     const own = { ROLES: role, PORT: String(port), DATA_DIR: dataDir, ADMIN_API_KEY: ADMIN_KEY };
     const flags = ['--enable-source-maps', '--expose-gc', '--import', HEAP_ON_SIGNAL];
-    const started = spawn(process.execPath, [...NODE_OPTIONS, ...flags, MAIN], {
+    const started = spawn(process.execPath, [...NODE_OPTIONS, ...flags, runs], {
       env: { PATH, HOME, LOG_LEVEL: role === 'projector' ? 'info' : 'warn', ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -121,6 +132,11 @@ export const replicaOf = async ({ name, role, dataDir, env }: ReplicaOptions): P
     isRunning,
     projectsSince: () => projectsSince,
     start,
+    upgrade: () => {
+      const isOlder = runs !== MAIN;
+      runs = MAIN;
+      return isOlder;
+    },
     kill: async (signal = 'SIGKILL') => {
       if (child === undefined || !isRunning()) return child?.exitCode ?? null;
       const ended = once(child, 'exit');
