@@ -76,14 +76,14 @@ interface Walk {
 }
 
 /** JSON Pointers. */
-interface Place {
+interface MovedPointer {
   readonly was: string;
   readonly is: string;
 }
 
-const ROOT: Place = { was: '', is: '' };
+const ROOT: MovedPointer = { was: '', is: '' };
 
-function keptOf(value: Json, place: Place, walk: Walk): Json | undefined {
+function keptOf(value: Json, place: MovedPointer, walk: Walk): Json | undefined {
   const doubt = walk.doubts.get(place.was);
   if (doubt !== undefined) {
     const { text, page, bbox, confidence, inexact } = doubt;
@@ -101,7 +101,7 @@ function keptOf(value: Json, place: Place, walk: Walk): Json | undefined {
 const emptied = (before: object, after: object): boolean =>
   Object.keys(before).length > 0 && Object.keys(after).length === 0;
 
-function membersOf(value: JsonObject, place: Place, walk: Walk): JsonObject {
+function membersOf(value: JsonObject, place: MovedPointer, walk: Walk): JsonObject {
   const entries: [string, Json][] = [];
   for (const [name, member] of Object.entries(value)) {
     const kept = keptOf(
@@ -114,7 +114,7 @@ function membersOf(value: JsonObject, place: Place, walk: Walk): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function itemsOf(items: readonly Json[], { was, is }: Place, walk: Walk): Json | undefined {
+function itemsOf(items: readonly Json[], { was, is }: MovedPointer, walk: Walk): Json | undefined {
   const left: Json[] = [];
   for (const [index, item] of items.entries()) {
     const seenBefore = walk.seen.length;
