@@ -41,6 +41,20 @@ export type ChannelSettings = z.output<typeof channelSettings>;
 /** `balanced`, an old name of `standard`, is published as `standard`. */
 export const configMode = z.enum(['fast', 'standard', 'robust']);
 
+/** Settings that a saved config may have; null and left out say nothing. */
+const savedSettings = z.object({
+  /** 0.0 to 1.0; left out by releases that gave every value. */
+  min_confidence: settingMembers.min_confidence.nullable().optional(),
+  /** What an extraction model is asked for; left out by releases that asked it for all. */
+  models_for: settingMembers.models_for.nullable().optional(),
+  /** Left out by releases that gave what models told and what stands nowhere. */
+  require_grounding: settingMembers.require_grounding.nullable().optional(),
+  /** Left out by releases in which nobody looked at results. */
+  review: reviewPolicy.nullable().optional(),
+});
+
+export type SavedSettings = Readonly<z.output<typeof savedSettings>>;
+
 /** A version, complete in itself. Versions count from 1; the latest is the one that is used. */
 const configPublished = event('ConfigPublished', {
   config_id: z.string(),
@@ -50,14 +64,7 @@ const configPublished = event('ConfigPublished', {
   schema: z.record(z.string(), z.json()).nullable(),
   mode: configMode.nullable(),
   artifact_id: z.string().nullable(),
-  /** 0.0 to 1.0; left out by releases that gave every value. */
-  min_confidence: settingMembers.min_confidence.nullable().optional(),
-  /** What an extraction model is asked for; left out by releases that asked it for all. */
-  models_for: settingMembers.models_for.nullable().optional(),
-  /** Left out by releases that gave what models told and what stands nowhere. */
-  require_grounding: settingMembers.require_grounding.nullable().optional(),
-  /** Left out by releases in which nobody looked at results. */
-  review: reviewPolicy.nullable().optional(),
+  ...savedSettings.shape,
   /** What has to be true of results; left out by releases that judged nothing. */
   rules: z.record(z.string(), z.json()).nullable().optional(),
   llm: channelSettings.nullable(),
@@ -68,11 +75,6 @@ const configPublished = event('ConfigPublished', {
 });
 
 export type ConfigVersion = z.output<typeof configPublished>['data'];
-
-/** Settings that a saved config may have; null and left out say nothing. */
-export type SavedSettings = Readonly<
-  Pick<ConfigVersion, 'min_confidence' | 'models_for' | 'require_grounding' | 'review'>
->;
 
 /** What a config says of each result. A request says nothing of it. */
 export interface SavedRules {

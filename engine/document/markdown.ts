@@ -12,14 +12,14 @@ import { escapeMarks, safeInline } from './inline.ts';
 import { withPageMarks, withWholeTables, withWholeTexts } from './wholeBlocks.ts';
 
 /** A merged cell stands in its first place; in the others stands nothing. */
-type Place = TableCell | 'covered' | undefined;
+type CellOrGap = TableCell | 'covered' | undefined;
 
 /**
  * A table as HTML, with its spans: no attribute and no mark in it comes from the document. Places without a
  * cell are empty cells, except where a merged one covers them.
  */
 function htmlTable({ rows, columns, headerRows, cells }: TableBlock): string {
-  const places = Array.from({ length: rows }, () => Array<Place>(columns));
+  const places = Array.from({ length: rows }, () => Array<CellOrGap>(columns));
   for (const cell of cells) {
     for (const row of places.slice(cell.row, cell.row + cell.rowSpan))
       row.fill('covered', cell.column, cell.column + cell.columnSpan);
@@ -33,7 +33,7 @@ function htmlTable({ rows, columns, headerRows, cells }: TableBlock): string {
   return ['<table>', ...lines, '</table>'].join('\n');
 }
 
-function cellHtml(place: Place, tag: 'td' | 'th'): string {
+function cellHtml(place: CellOrGap, tag: 'td' | 'th'): string {
   if (place === 'covered') return '';
   if (place === undefined) return `<${tag}></${tag}>`;
   const { text, rowSpan, columnSpan } = place;

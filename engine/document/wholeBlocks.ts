@@ -360,14 +360,14 @@ function placedLines(block: Block): readonly Line[] {
 export const wordsOfCell = (cell: TableCell): readonly Word[] =>
   onPages(markupWords(cell.text), cell.text, { of: cell, from: 0 });
 
-interface Place {
+interface TextOrigin {
   readonly of: Block | TableCell;
   /** Where the text begins in that of its block or cell. */
   readonly from: number;
 }
 
 /** The words of a text, each with the page that it stands on where its block begins on an earlier one. */
-export function onPages(words: readonly Word[], text: string, { of, from }: Place): readonly Word[] {
+export function onPages(words: readonly Word[], text: string, { of, from }: TextOrigin): readonly Word[] {
   const turns = TURNS.get(of);
   if (turns === undefined) return words;
   let next = turnsUntil(turns, from);

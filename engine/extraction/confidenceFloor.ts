@@ -1,9 +1,11 @@
 import type { DocumentWarning, SeenValue } from '../document/document.ts';
 import { memberPointer, isList, type Json, type JsonObject } from '../kernel/json.ts';
-import type { LocalCitation, ValueCitation } from '../ports/extractionEngine.ts';
+import type { ExtractionSettings, LocalCitation, ValueCitation } from '../ports/extractionEngine.ts';
 
 /** Below it a value is more likely wrong than right. */
 export const MIN_CONFIDENCE = 0.5;
+
+export type Floor = Pick<ExtractionSettings, 'min_confidence'>;
 
 /** A value's place; `inexact`: a number is asked for, and what stands there are digits that no number holds. */
 export type LocalRead = LocalCitation & { readonly inexact?: boolean };
@@ -22,9 +24,12 @@ interface Floored<Of> extends Cited<Of> {
  * Leaves out what is less sure than asked for, as if it were absent: of a row its leaf, of a list its item, and
  * what holds nothing else with it. Places of what stays follow. A value without a citation is not judged.
  */
-export const aboveFloor = ({ value, citations }: Cited, minConfidence: number): Floored<LocalRead> =>
+export const aboveFloor = (
+  { value, citations }: Cited,
+  { min_confidence = MIN_CONFIDENCE }: Floor,
+): Floored<LocalRead> =>
   withoutDoubts({ value, citations }, (one) =>
-    one.inexact === true || one.confidence < minConfidence ? one : undefined,
+    one.inexact === true || one.confidence < min_confidence ? one : undefined,
   );
 
 /**
@@ -33,11 +38,11 @@ export const aboveFloor = ({ value, citations }: Cited, minConfidence: number): 
  */
 export const toldAboveFloor = (
   told: Cited<ValueCitation>,
-  { minConfidence, requireGrounding }: { readonly minConfidence: number; readonly requireGrounding: boolean },
+  { min_confidence = MIN_CONFIDENCE, require_grounding = false }: ExtractionSettings,
 ): Floored<ValueCitation> =>
   withoutDoubts(told, (one) => {
-    if (one.page !== null) return one.confidence < minConfidence ? one : undefined;
-    return requireGrounding && one.grounding === 'none' ? one : undefined;
+    if (one.page !== null) return one.confidence < min_confidence ? one : undefined;
+    return require_grounding && one.grounding === 'none' ? one : undefined;
   });
 
 function withoutDoubts<Of extends { readonly path: string }>(
@@ -71,14 +76,14 @@ interface Walk {
 }
 
 /** JSON Pointers. */
-interface Place {
+interface MovedPointer {
   readonly was: string;
   readonly is: string;
 }
 
-const ROOT: Place = { was: '', is: '' };
+const ROOT: MovedPointer = { was: '', is: '' };
 
-function keptOf(value: Json, place: Place, walk: Walk): Json | undefined {
+function keptOf(value: Json, place: MovedPointer, walk: Walk): Json | undefined {
   const doubt = walk.doubts.get(place.was);
   if (doubt !== undefined) {
     const { text, page, bbox, confidence, inexact } = doubt;
@@ -96,7 +101,7 @@ function keptOf(value: Json, place: Place, walk: Walk): Json | undefined {
 const emptied = (before: object, after: object): boolean =>
   Object.keys(before).length > 0 && Object.keys(after).length === 0;
 
-function membersOf(value: JsonObject, place: Place, walk: Walk): JsonObject {
+function membersOf(value: JsonObject, place: MovedPointer, walk: Walk): JsonObject {
   const entries: [string, Json][] = [];
   for (const [name, member] of Object.entries(value)) {
     const kept = keptOf(
@@ -109,7 +114,7 @@ function membersOf(value: JsonObject, place: Place, walk: Walk): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function itemsOf(items: readonly Json[], { was, is }: Place, walk: Walk): Json | undefined {
+function itemsOf(items: readonly Json[], { was, is }: MovedPointer, walk: Walk): Json | undefined {
   const left: Json[] = [];
   for (const [index, item] of items.entries()) {
     const seenBefore = walk.seen.length;
@@ -129,7 +134,10 @@ function nameTheList({ seen }: Walk, from: number, list: string): void {
 const WARNINGS_MAX = 100;
 
 /** What an answer says of values that were seen, but left out. */
-export function seenWarnings(seen: readonly SeenValue[], minConfidence: number): readonly DocumentWarning[] {
+export function seenWarnings(
+  seen: readonly SeenValue[],
+  { min_confidence = MIN_CONFIDENCE }: Floor,
+): readonly DocumentWarning[] {
   const told = seen.slice(0, WARNINGS_MAX).map((one): DocumentWarning => {
     const { inexact, page, expected, ...rest } = one;
     if (page === null)
@@ -146,10 +154,10 @@ export function seenWarnings(seen: readonly SeenValue[], minConfidence: number):
         ...rest,
         page,
       };
-    if (inexact !== true || one.confidence < minConfidence)
+    if (inexact !== true || one.confidence < min_confidence)
       return {
         code: 'low_confidence',
-        message: `Left out: its confidence is ${one.confidence}, below ${minConfidence}.`,
+        message: `Left out: its confidence is ${one.confidence}, below ${min_confidence}.`,
         ...rest,
         page,
       };
@@ -161,6 +169,6 @@ export function seenWarnings(seen: readonly SeenValue[], minConfidence: number):
     ? told
     : [
         ...told,
-        { code: 'low_confidence', message: `${rest} more values below ${minConfidence} were left out.` },
+        { code: 'low_confidence', message: `${rest} more values below ${min_confidence} were left out.` },
       ];
 }

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { LocalCitation } from '../ports/extractionEngine.ts';
 import type { FieldWhy } from '../ports/why.ts';
 import { byLexicon } from './byLexicon.ts';
-import { aboveFloor, MIN_CONFIDENCE, type LocalRead } from './confidenceFloor.ts';
+import { aboveFloor, type Floor, MIN_CONFIDENCE, type LocalRead } from './confidenceFloor.ts';
 import { coerced, isInexact, readings, saidIn } from './fields/coerced.ts';
 import { schemaTree, type Field, type ObjectNode, type SchemaNode } from './fields/fields.ts';
 import { factFor, joinedFact } from './facts/bylines.ts';
@@ -33,10 +33,7 @@ export interface LocalExtraction {
   readonly why?: readonly FieldWhy[] | undefined;
 }
 
-export interface ExtractOptions extends ReadingOptions {
-  /** 0..1; less sure values are left out. Default: `MIN_CONFIDENCE`. */
-  readonly minConfidence?: number | undefined;
-}
+export type ExtractOptions = ReadingOptions & Floor;
 
 export interface ReadingOptions extends Ablation {
   /** Once it says so, nothing more is looked for: what was found until then is the answer. Default: never. */
@@ -129,17 +126,17 @@ export function rulesFor(
 /** Fills the schema from what was read. */
 export function extractFrom(
   { tree, source, singles, pace }: Reading,
-  { minConfidence = MIN_CONFIDENCE }: ExtractOptions,
+  { min_confidence = MIN_CONFIDENCE }: Floor,
   taught: Taught = {},
 ): LocalExtraction {
   const citations: LocalRead[] = [];
   const cite: Cite = (path, finding, inexact) => citations.push(cited(path, finding, inexact));
   const off: SeenValue[] = [];
   const tell = (one: SeenValue): unknown => off.push(one);
-  const limits = { least: SEEN_MIN, sure: minConfidence };
+  const limits = { least: SEEN_MIN, sure: min_confidence };
   const found = objectOf(tree, { source, singles, taught, pace, cite, tell, ...limits }) ?? {};
-  const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, minConfidence);
-  const why = source.why?.told({ value, citations: kept, minConfidence });
+  const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, { min_confidence });
+  const why = source.why?.told({ value, citations: kept, sure: limits.sure });
   return {
     value,
     citations: kept,

@@ -33,7 +33,8 @@ export interface WhyLog {
 interface Answered {
   readonly value: JsonObject;
   readonly citations: readonly LocalCitation[];
-  readonly minConfidence: number;
+  /** The least confidence of values that are kept. */
+  readonly sure: number;
 }
 
 type Offers = Map<string, ToldOffer[]>;
@@ -91,13 +92,13 @@ const toldOf = (
 });
 
 /** Values of lists have one offer each, which is cited. What led and was left out in the end is no answer. */
-function toldIn(fields: Offers, { value, citations, minConfidence }: Answered): readonly FieldWhy[] {
+function toldIn(fields: Offers, { value, citations, sure }: Answered): readonly FieldWhy[] {
   const cited = new Map(citations.map((one) => [one.path, one]));
   const own = [...fields].map(([path, offers]): FieldWhy => {
     const at = valueAt(value, path);
     const isKept = ({ page }: ToldOffer): boolean => (page === null ? isList(at) : cited.has(path));
     const lost = (one: ToldOffer): Outcome =>
-      at === undefined && (one.confidence ?? 0) < minConfidence ? 'unsure' : 'other_shape';
+      at === undefined && (one.confidence ?? 0) < sure ? 'unsure' : 'other_shape';
     const told = offers.map((one) =>
       one.outcome !== 'won' || isKept(one) ? one : { ...one, outcome: lost(one) },
     );

@@ -39,7 +39,7 @@ function surveyPages(numbers: readonly number[]): readonly number[] {
 const AT_ONCE = 2;
 
 /** A document that is read in ranges, whatever for. */
-interface Reading {
+interface RangedReading {
   readonly pool: ChildPool;
   readonly means: RecognitionMeans;
   readonly request: Ranged<ParseRequest>;
@@ -57,7 +57,7 @@ const nameOf = (range: readonly number[]): string => `${MADE_BY}-${range[0] ?? 0
 const leadNameOf = (range: readonly number[]): string => `${nameOf(range)}-lead`;
 
 /** `numbers` alone; undefined: the whole file. */
-const fileFor = ({ request, means, traits }: Reading, numbers?: readonly number[]): JobFile => ({
+const fileFor = ({ request, means, traits }: RangedReading, numbers?: readonly number[]): JobFile => ({
   ...fileOf({ ...request, pages: numbers && spelledPages(numbers) }, { ...means, isLast: true }),
   traits,
   isLaterPart: numbers !== undefined && numbers[0] !== request.numbers[0],
@@ -67,7 +67,7 @@ const fileFor = ({ request, means, traits }: Reading, numbers?: readonly number[
 const SURVEY_SHARE = 1 / 4;
 
 /** The look of the whole document, as some of its pages show it; where one of these is not read, nothing is told. */
-async function surveyed(reading: Reading): Promise<LayoutTraits | undefined | ParseFailure> {
+async function surveyed(reading: RangedReading): Promise<LayoutTraits | undefined | ParseFailure> {
   const { pool, request } = reading;
   const numbers = surveyPages(request.numbers);
   const outcome = await pool.run(
@@ -85,7 +85,7 @@ async function surveyed(reading: Reading): Promise<LayoutTraits | undefined | Pa
  * many ranges cost all their time would cost hours: then the rest is not begun.
  */
 async function workOnRange<K extends 'read' | 'renderPart'>(
-  reading: Reading,
+  reading: RangedReading,
   range: readonly number[],
   { job, goOn }: Pick<WholeJob<K>, 'job' | 'goOn'>,
 ): Promise<Answers[K] | ParseFailure> {
@@ -121,7 +121,7 @@ const planName = (part: string): string => `${part}-plan`;
 
 /** Ranges of a document, what is made of each, and where it lies. */
 interface RangesWork {
-  readonly reading: Reading;
+  readonly reading: RangedReading;
   readonly job: RangeJob;
   readonly ranges: Ranges;
 }
@@ -140,7 +140,7 @@ async function madeOf(work: RangesWork, range: readonly number[]): Promise<Made>
 }
 
 async function rendered(
-  reading: Reading,
+  reading: RangedReading,
   range: readonly number[],
   { form }: Pick<Extract<RangeJob, { kind: 'render' }>, 'form'>,
 ): Promise<Made> {
@@ -152,7 +152,7 @@ async function rendered(
   return answer.kind === 'part' ? { kind: 'made', bytes: answer.part } : answer;
 }
 
-async function readRange(reading: Reading, range: readonly number[]): Promise<Made> {
+async function readRange(reading: RangedReading, range: readonly number[]): Promise<Made> {
   const answer = await workOnRange(reading, range, {
     job: { kind: 'read', file: fileFor(reading, range) },
     goOn: (document) => Promise.resolve({ kind: 'ok', document }),
@@ -239,11 +239,14 @@ const arrivals = () => {
   };
 };
 
-type Asked = Pick<ExtractionRequest, 'schema' | 'learned' | 'settings'>;
+type ExtractionAsked = Pick<ExtractionRequest, 'schema' | 'learned' | 'settings'>;
 type NotExtracted = Exclude<ExtractionResult, { readonly kind: 'ok' }>;
 
 /** Extracts from ranges in order, for each needs what leads to it. They are read meanwhile, by whoever takes them. */
-async function extractedParts(work: RangesWork, asked: Asked): Promise<Uint8Array[] | NotExtracted> {
+async function extractedParts(
+  work: RangesWork,
+  asked: ExtractionAsked,
+): Promise<Uint8Array[] | NotExtracted> {
   const { shelf, signal } = work.reading.request;
   const arriving = arrivals();
   const stopping = new AbortController();
@@ -261,7 +264,7 @@ async function extractedParts(work: RangesWork, asked: Asked): Promise<Uint8Arra
   }
 }
 
-interface InOrder extends Asked {
+interface InOrder extends ExtractionAsked {
   readonly arriving: ReturnType<typeof arrivals>;
 }
 
@@ -295,7 +298,7 @@ async function inOrder(work: RangesWork, asked: InOrder): Promise<Uint8Array[] |
 async function extractedPart(
   work: RangesWork,
   range: readonly number[],
-  { lead, schema, settings, learned }: Asked & { readonly lead: Uint8Array | undefined },
+  { lead, schema, settings, learned }: ExtractionAsked & { readonly lead: Uint8Array | undefined },
 ): Promise<Answers['extractPart'] | ParseFailure> {
   const { pool, request } = work.reading;
   const read = await found(work, range);
@@ -309,7 +312,10 @@ const failureIn = ({ reading: { unread }, ranges }: RangesWork): ParseFailure | 
   unread?.count === ranges.length ? unread.failure : undefined;
 
 /** Where others may help, how they do it lies on the shelf; who takes the document over reads it by the same plan. */
-async function planned(reading: Reading, job: RangeJob): Promise<LayoutTraits | undefined | ParseFailure> {
+async function planned(
+  reading: RangedReading,
+  job: RangeJob,
+): Promise<LayoutTraits | undefined | ParseFailure> {
   const { shelf, turns, numbers, fileName, effort, pagesMax, deadlineMs } = reading.request;
   if (turns === undefined) return surveyed(reading);
   const name = planName(partName(job, { effort }));
@@ -324,7 +330,7 @@ async function planned(reading: Reading, job: RangeJob): Promise<LayoutTraits | 
 
 /** Reads ranges of a document that another process joins; undefined where nothing is to be done. */
 async function helped(
-  { pool, means }: Pick<Reading, 'pool' | 'means'>,
+  { pool, means }: Pick<RangedReading, 'pool' | 'means'>,
   { part, ...request }: RangesToHelp,
 ): Promise<ParseFailure | undefined> {
   const known = part.startsWith(`${MADE_BY}-`) ? await request.shelf.find(planName(part)) : undefined;

@@ -4,7 +4,7 @@ import { deadlineWarnings } from '../document/pages.ts';
 import type { ParseResult, RenderResult } from '../ports/documentParser.ts';
 import { layoutTextOf } from '../document/layoutText.ts';
 import { pageRanks } from '../models/byModel/pageRanks.ts';
-import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
+import { seenWarnings } from '../extraction/confidenceFloor.ts';
 import { extract, type LocalExtraction } from '../extraction/extract.ts';
 import { saidOtherwise } from '../extraction/facts/exactValues.ts';
 import { leftWarnings } from '../extraction/pace.ts';
@@ -108,12 +108,14 @@ function joinedRead({ parts, late, failed, isHurried }: JobOf<'joinRead'>): Docu
 function readOtherwise(
   found: LocalExtraction,
   { invoice, ...printed }: Document,
-  { schema, ...options }: Pick<Extraction, 'schema' | 'isLate'> & { readonly minConfidence: number },
+  { schema, settings, isLate }: Pick<Extraction, 'schema' | 'settings' | 'isLate'>,
 ): readonly DocumentWarning[] {
   if (invoice === undefined) return [];
   const paths = new Set(found.citations.flatMap(({ by, path }) => (by === 'embedded_xml' ? [path] : [])));
   const { value } = found;
-  return paths.size === 0 ? [] : saidOtherwise({ value, paths }, extract(printed, schema, options), 'page');
+  return paths.size === 0
+    ? []
+    : saidOtherwise({ value, paths }, extract(printed, schema, { ...settings, isLate }), 'page');
 }
 
 /** The part of a range, and the pages that lead to the next. */
@@ -123,7 +125,7 @@ function extractedPart(
 ): Answers['extractPart'] {
   const checked = checkSchema(schema);
   if (checked.kind === 'invalid_schema') return checked;
-  const { min_confidence: minConfidence = MIN_CONFIDENCE } = settings;
+  const options = { ...settings, isLate };
   // Not of the pages that lead to it: a code comes before the words of a page, also of another one.
   const range = withZones(unpacked(packed));
   const before = lead === undefined ? [] : unpacked(lead).pages;
@@ -131,8 +133,8 @@ function extractedPart(
   const document = { ...range, pages: withContinuedTables([...before, ...range.pages]) };
   const found =
     learned === undefined
-      ? extract(document, schema, { minConfidence, isLate })
-      : extractTaught({ artifact: learned, minConfidence, isLate }, document, schema);
+      ? extract(document, schema, options)
+      : extractTaught({ artifact: learned, ...options }, document, schema);
   const { value, citations, seen, left } = ownFindings(found, range.pages[0]?.page ?? 1);
   const leading = leadPages(found, document);
   return {
@@ -144,9 +146,9 @@ function extractedPart(
       pages: range.pages.map(pageSummary),
       warnings: [
         ...range.warnings,
-        ...readOtherwise(found, document, { schema, minConfidence, isLate }),
+        ...readOtherwise(found, document, { schema, settings, isLate }),
         ...leftWarnings(left),
-        ...seenWarnings(seen, minConfidence),
+        ...seenWarnings(seen, settings),
       ],
     } satisfies ExtractedPart),
     lead: serialize({ ...range, pages: document.pages.filter(({ page }) => leading.has(page)) }),
@@ -354,17 +356,10 @@ function extractFrom({ packed, ...work }: JobOf<'extractFrom'>, isLate: () => bo
   return extracted({ document: unpacked(packed), isLate, ...work });
 }
 
-function extracted({
-  document,
-  schema,
-  settings: { citations, min_confidence: minConfidence = MIN_CONFIDENCE },
-  learned,
-  why,
-  isLate,
-}: Extraction): ExtractionResult {
+function extracted({ document, schema, settings, learned, why, isLate }: Extraction): ExtractionResult {
   const { mimeType, warnings, pages } = document;
   const coded = withZones(document);
-  const options = { minConfidence, isLate, why };
+  const options = { ...settings, isLate, why };
   const found =
     learned === undefined
       ? extract(coded, schema, options)
@@ -376,13 +371,13 @@ function extracted({
       mimeType,
       value,
       validationErrors: errors,
-      citations: citations ? found.citations : [],
+      citations: settings.citations ? found.citations : [],
       pages: pages.map(pageSummary),
       warnings: [
         ...warnings,
-        ...readOtherwise(found, coded, { schema, minConfidence, isLate }),
+        ...readOtherwise(found, coded, { schema, settings, isLate }),
         ...leftWarnings(found.left),
-        ...seenWarnings(found.seen, minConfidence),
+        ...seenWarnings(found.seen, settings),
       ],
       ...(found.why !== undefined && { why: found.why }),
     },

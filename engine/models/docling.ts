@@ -214,12 +214,12 @@ function piecesOf(one: Item, sizes: ReadonlyMap<number, Size>): readonly Piece[]
   });
 }
 
-interface Place {
+interface ItemOrigin {
   readonly first: z.output<typeof provenance> | undefined;
   readonly sizes: ReadonlyMap<number, Size>;
 }
 
-function textPiece(one: Item, text: string, place: Place): Piece {
+function textPiece(one: Item, text: string, place: ItemOrigin): Piece {
   const kind = one.label === 'title' || one.label === 'section_header' ? 'heading' : 'text';
   return {
     page: place.first?.page_no,
@@ -240,7 +240,7 @@ function markdownOf({ label, level, marker }: Item, text: string): string {
 }
 
 /** A table as HTML, for cells may span others. */
-function tablePiece(one: Item, place: Place): Piece {
+function tablePiece(one: Item, place: ItemOrigin): Piece {
   const cells = one.data?.table_cells ?? [];
   const rows = new Map<number, typeof cells>();
   for (const cell of cells) {
@@ -274,7 +274,10 @@ const htmlOf = ({ text, row_span, col_span, column_header }: z.output<typeof tab
   return `<${name} rowspan="${row_span ?? 1}" colspan="${col_span ?? 1}">${plain}</${name}>`;
 };
 
-function boxOf(box: z.output<typeof bounds> | null | undefined, { first, sizes }: Place): ReadBlock['box'] {
+function boxOf(
+  box: z.output<typeof bounds> | null | undefined,
+  { first, sizes }: ItemOrigin,
+): ReadBlock['box'] {
   const size = sizeOf(sizes.get(first?.page_no ?? 0));
   if (!box) return null;
   const fromTop = (at: unknown): unknown =>

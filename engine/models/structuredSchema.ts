@@ -47,7 +47,7 @@ interface Walk {
 }
 
 /** Where the walk is: how deep, and by which references it came. */
-interface Place {
+interface WalkPosition {
   readonly depth: number;
   readonly refs: readonly string[];
 }
@@ -76,7 +76,7 @@ const isObject = (value: Json | undefined): value is JsonObject =>
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 
-function convert(node: Json | undefined, walk: Walk, place: Place): JsonObject | undefined {
+function convert(node: Json | undefined, walk: Walk, place: WalkPosition): JsonObject | undefined {
   walk.counts.nodes += 1;
   if (!isObject(node) || place.depth > DEPTH_MAX || walk.counts.nodes > NODES_MAX) return undefined;
   const ref = node['$ref'];
@@ -90,7 +90,7 @@ function convert(node: Json | undefined, walk: Walk, place: Place): JsonObject |
 
 interface At {
   readonly walk: Walk;
-  readonly place: Place;
+  readonly place: WalkPosition;
 }
 
 /** Written out in its place; what stands beside a reference adds to it. */
@@ -134,7 +134,7 @@ const valuesOf = (node: JsonObject): readonly Json[] | undefined => {
   return only === undefined ? undefined : [only];
 };
 
-function convertUnion(node: JsonObject, walk: Walk, place: Place): JsonObject | undefined {
+function convertUnion(node: JsonObject, walk: Walk, place: WalkPosition): JsonObject | undefined {
   const choices = [...listOf(node['anyOf']), ...listOf(node['oneOf'])];
   if (choices.length === 0 || place.depth === 0) return undefined;
   walk.counts.unions += 1;
@@ -178,7 +178,7 @@ function valuePart(node: JsonObject, { rules, counts }: Walk): JsonObject {
   return strings || !rules.stringEnumsOnly ? { enum: values } : {};
 }
 
-function objectPart(node: JsonObject, walk: Walk, place: Place): JsonObject | undefined {
+function objectPart(node: JsonObject, walk: Walk, place: WalkPosition): JsonObject | undefined {
   const properties = node['properties'];
   if (!isObject(properties) || isObject(node['additionalProperties']) || 'patternProperties' in node)
     return undefined;
@@ -199,7 +199,7 @@ function objectPart(node: JsonObject, walk: Walk, place: Place): JsonObject | un
   };
 }
 
-function arrayPart(node: JsonObject, walk: Walk, place: Place): JsonObject | undefined {
+function arrayPart(node: JsonObject, walk: Walk, place: WalkPosition): JsonObject | undefined {
   if ('prefixItems' in node) return undefined;
   const items = convert(node['items'], walk, place);
   return items === undefined ? undefined : { items };

@@ -45,7 +45,7 @@ export function withPoints(first: readonly PlacedWord[], { words: second }: Read
 }
 
 /** A point or comma that only the second reading has, between two digits of one word. */
-function pointBetween({ before, pair: { other }, after }: Place): readonly Chosen[] {
+function pointBetween({ before, pair: { other }, after }: AlignedPair): readonly Chosen[] {
   const [left, right] = [sameDigit(before), sameDigit(after)];
   if (other === undefined || !isMark(other)) return [];
   if (left === undefined || right?.word !== left.word) return [];
@@ -65,13 +65,13 @@ interface Chosen {
 }
 
 /** A place of both readings, between its neighbours. */
-interface Place {
+interface AlignedPair {
   readonly before: Pair | undefined;
   readonly pair: Pair;
   readonly after: Pair | undefined;
 }
 
-function chosen({ before, pair, after }: Place, isSpelled: IsSpelled): readonly Chosen[] {
+function chosen({ before, pair, after }: AlignedPair, isSpelled: IsSpelled): readonly Chosen[] {
   const { one, other, agrees } = pair;
   if (other === undefined) return [];
   if (one === undefined) return [{ letter: other, confidence: other.confidence, starts: other.starts }];

@@ -1,6 +1,6 @@
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
-import { checksIn, duplicatesIn, lookupsIn, reviewIn } from './schemas/reviewSchemas.ts';
+import { checksIn, duplicatesIn, lookupsIn } from './schemas/reviewSchemas.ts';
 import {
   type ChannelSettings,
   configMode,
@@ -8,7 +8,6 @@ import {
   savedRulesOf,
   savedSettingsOf,
 } from '../../domain/savedConfig.ts';
-import { reviewPolicy } from '../../domain/review.ts';
 import { checks, lookups } from '../../domain/rules/checks.ts';
 import {
   instantOut,
@@ -23,13 +22,7 @@ import {
   checkKnown,
   whoOut,
 } from './schemas/basics.ts';
-import {
-  extractModeIn,
-  minConfidenceIn,
-  modelChannelIn,
-  modelsForIn,
-  requireGroundingIn,
-} from './schemas/workSchemas.ts';
+import { extractModeIn, modelChannelIn, savedSettingsIn, savedSettingsOut } from './schemas/workSchemas.ts';
 import { configHistory, type LogToRead } from '../queries/log.ts';
 import { withTexts } from '../writer/vault.ts';
 import { routesOver } from '../server/routes.ts';
@@ -90,10 +83,7 @@ const configUpsertRequest = z
       .meta({ description: 'JSON Schema with `type: "object"` and `properties`.' }),
     mode: orAbsent(extractModeIn.nullable()),
     artifact_id: orAbsent(plainText(1, 200).nullable()),
-    min_confidence: minConfidenceIn.nullish(),
-    models_for: modelsForIn.nullish(),
-    require_grounding: requireGroundingIn.nullish(),
-    review: reviewIn.nullish(),
+    ...savedSettingsIn,
     checks: checksIn.nullish(),
     lookups: lookupsIn.nullish(),
     duplicates: duplicatesIn.nullish(),
@@ -125,10 +115,7 @@ const configResponse = z
     schema: z.record(z.string(), z.unknown()).nullable(),
     mode: configMode.nullable(),
     artifact_id: z.string().nullable(),
-    min_confidence: z.number().nullable(),
-    models_for: z.enum(['all', 'doubtful']).nullable(),
-    require_grounding: z.boolean().nullable(),
-    review: reviewPolicy.nullable(),
+    ...savedSettingsOut,
     checks: checks.nullable(),
     lookups: lookups.nullable(),
     duplicates: z

@@ -88,7 +88,7 @@ export interface Called {
   readonly description: string;
 }
 
-interface Place {
+interface MemberAt {
   readonly pointer: string;
   readonly name: string;
   /** Names of the objects around it, the outermost first. */
@@ -116,7 +116,7 @@ interface Growing {
 const DEPTH_MAX = 16;
 const NODES_MAX = 10_000;
 
-const TOP: Place = {
+const TOP: MemberAt = {
   pointer: '',
   name: '',
   parents: [],
@@ -131,7 +131,7 @@ const TOP: Place = {
 export const schemaTree = (schema: JsonObject): SchemaNode | undefined =>
   nodeOf({ root: schema, left: NODES_MAX, cuts: 0, rows: new Map() }, schema, TOP);
 
-function nodeOf(growing: Growing, raw: unknown, place: Place): SchemaNode | undefined {
+function nodeOf(growing: Growing, raw: unknown, place: MemberAt): SchemaNode | undefined {
   if (place.depth > DEPTH_MAX || growing.left <= 0) return undefined;
   growing.left -= 1;
   const cut = (): void => {
@@ -151,7 +151,7 @@ function nodeOf(growing: Growing, raw: unknown, place: Place): SchemaNode | unde
 const givenIn = ({ allowed = [], pointer }: Field): Json | undefined =>
   allowed.length === 1 && pointer !== '' ? allowed[0] : undefined;
 
-function nodeByWay(growing: Growing, { schema }: Way, place: Place): SchemaNode | undefined {
+function nodeByWay(growing: Growing, { schema }: Way, place: MemberAt): SchemaNode | undefined {
   switch (buildOf(schema)) {
     case 'object':
       return objectNode(growing, schema, place);
@@ -185,7 +185,7 @@ function withOthers(field: Field, others: readonly Field[]): Field {
   return rest.length === 0 ? first : { ...first, others: rest };
 }
 
-function objectNode(growing: Growing, schema: JsonObject, place: Place): SchemaNode | undefined {
+function objectNode(growing: Growing, schema: JsonObject, place: MemberAt): SchemaNode | undefined {
   const required = new Set(namesIn(schema['required']));
   const properties = Object.entries(asObject(schema['properties']) ?? {});
   if (properties.length === 0) return mapNode(growing, schema, place);
@@ -216,7 +216,7 @@ const namesIn = (value: unknown): readonly string[] => listOf(value).filter((one
 const KEY = '/~key';
 
 /** An object that names no members of its own, but says what they are. Its entries have no place in a row. */
-function mapNode(growing: Growing, schema: JsonObject, place: Place): SchemaNode | undefined {
+function mapNode(growing: Growing, schema: JsonObject, place: MemberAt): SchemaNode | undefined {
   const { pointer, depth: above, around } = place;
   const said = valuesIn(schema);
   if (said === undefined || place.inRow || place.name === '')
@@ -236,14 +236,18 @@ function valuesIn({ patternProperties, additionalProperties }: JsonObject): Json
   return said === false ? undefined : said;
 }
 
-function rowsByName(row: SchemaNode | undefined, schema: JsonObject, place: Place): RowsByName | undefined {
+function rowsByName(
+  row: SchemaNode | undefined,
+  schema: JsonObject,
+  place: MemberAt,
+): RowsByName | undefined {
   if (row?.kind !== 'object') return undefined;
   const named = { ...TOP, pointer: KEY, name: place.name, inRow: true };
   const key = fieldOf(asObject(schema['propertyNames']) ?? {}, 'string', named);
   return { kind: 'named_rows', key, columns: row.members, called: calledOf(schema, place) };
 }
 
-function arrayNode(growing: Growing, schema: JsonObject, place: Place): SchemaNode | undefined {
+function arrayNode(growing: Growing, schema: JsonObject, place: MemberAt): SchemaNode | undefined {
   const { around, pointer } = place;
   const items = schema['items'] ?? (schema['prefixItems'] === undefined ? true : undefined);
   if (items === undefined || Array.isArray(items)) return undefined;
@@ -258,7 +262,7 @@ function arrayNode(growing: Growing, schema: JsonObject, place: Place): SchemaNo
 function rowOf(
   growing: Growing,
   items: unknown,
-  place: Pick<Place, 'depth' | 'around'>,
+  place: Pick<MemberAt, 'depth' | 'around'>,
 ): SchemaNode | undefined {
   const key = JSON.stringify(items);
   const known = growing.rows.get(key);
@@ -277,7 +281,7 @@ const waysIn = (node: SchemaNode | undefined): readonly SchemaNode[] => {
 const LISTS: ReadonlySet<SchemaNode['kind']> = new Set(['list', 'rows', 'nested'] as const);
 
 /** A list of values, or of lists: these have no place in a row. */
-function listNode(item: SchemaNode, schema: JsonObject, place: Place): SchemaNode | undefined {
+function listNode(item: SchemaNode, schema: JsonObject, place: MemberAt): SchemaNode | undefined {
   const { pointer, inRow } = place;
   if (item.kind === 'leaf') return { kind: 'list', pointer, field: item.field };
   if (inRow || !LISTS.has(item.kind)) return undefined;
@@ -305,7 +309,7 @@ function columnsOf(shapes: readonly ObjectNode[]): ReadonlyMap<string, SchemaNod
   return columns;
 }
 
-const calledOf = (schema: JsonObject, place: Place): Called => ({
+const calledOf = (schema: JsonObject, place: MemberAt): Called => ({
   phrases: [...namesOf(schema, place).phrases, ...printedIn(schema)],
   description: texts(schema['description']).join(' '),
 });
@@ -321,7 +325,7 @@ function describedBy({ title, description }: JsonObject, items: unknown): unknow
   };
 }
 
-function valueNode(schema: JsonObject, place: Place): SchemaNode {
+function valueNode(schema: JsonObject, place: MemberAt): SchemaNode {
   const [type = 'string', ...others] = valueTypes(schema);
   const field = fieldOf(schema, type, place);
   const also = others.map((one) => fieldOf(schema, one, place));
@@ -337,7 +341,7 @@ const printedIn = ({ description }: JsonObject): readonly (readonly string[])[] 
 
 const texts = (value: unknown): readonly string[] => (typeof value === 'string' ? [value] : []);
 
-function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
+function fieldOf(schema: JsonObject, rawType: string, place: MemberAt): Field {
   const type = rawType === 'number' || rawType === 'integer' || rawType === 'boolean' ? rawType : 'string';
   const { inRow } = place;
   const limits = limitsOf(schema, type);
@@ -364,7 +368,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
 }
 
 /** How the schema calls a field: its own name, that with its parent's, its title, its description. */
-function namesOf(schema: JsonObject, place: Place): Omit<Naming, 'kind' | 'inRow'> {
+function namesOf(schema: JsonObject, place: MemberAt): Omit<Naming, 'kind' | 'inRow'> {
   const name = nameWords(place.name);
   const parents = place.parents.flatMap(nameWords);
   const about = texts(schema['description']).map(labelWords);

@@ -17,13 +17,13 @@ const HOPS_MAX = 24;
  * not null by itself, and a list of types as one way for each that is built otherwise. None where only null may
  * stand, or where the schema leads back to what is around it. Words that are not known are passed over.
  */
-export function waysOf(asked: Asked): readonly Way[] {
+export function waysOf(asked: SchemaWithin): readonly Way[] {
   return byReference({ ...asked, hops: 0 })
     .flatMap(byType)
     .slice(0, WAYS_MAX);
 }
 
-interface Asked {
+interface SchemaWithin {
   readonly root: JsonObject;
   readonly raw: unknown;
   /** The schemas around it. */
@@ -32,7 +32,7 @@ interface Asked {
   readonly cut: () => void;
 }
 
-interface Step extends Asked {
+interface Step extends SchemaWithin {
   /** References and alternatives that were followed. */
   readonly hops: number;
 }

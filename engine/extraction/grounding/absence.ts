@@ -5,7 +5,7 @@ import { definitely, memberSchemas, type Schemas } from './groundingSchema.ts';
 import { once } from '../../kernel/once.ts';
 
 /** What is said of one place of a value. */
-interface Place {
+interface SaidOfValue {
   /** By every way that the value may take. */
   readonly any: Schemas;
   /** Whichever way it takes. */
@@ -24,13 +24,13 @@ export function withAbsence(schema: JsonObject, value: JsonObject): JsonObject {
   return objectOf({ any: schemas, sure: schemas, required: true }, value);
 }
 
-const memberOf = ({ any, sure }: Place, key: string | number, required: boolean): Place => ({
+const memberOf = ({ any, sure }: SaidOfValue, key: string | number, required: boolean): SaidOfValue => ({
   any: memberSchemas(any, key),
   sure: memberSchemas({ ...sure, schemas: sure.schemas.flatMap((one) => definitely(sure.root, one)) }, key),
   required,
 });
 
-function kept(place: Place, value: Json): Json | undefined {
+function kept(place: SaidOfValue, value: Json): Json | undefined {
   if (value === null) return unsaid(place);
   if (typeof value !== 'object') return value;
   if (isList(value)) return value.flatMap((item, index) => itemOf(memberOf(place, index, true), item));
@@ -39,7 +39,7 @@ function kept(place: Place, value: Json): Json | undefined {
 }
 
 /** A list keeps its places: only a null that may not stand goes. */
-function itemOf(place: Place, item: Json): readonly Json[] {
+function itemOf(place: SaidOfValue, item: Json): readonly Json[] {
   if (item === null) return nullness(place) === 'no' ? [] : [null];
   if (typeof item !== 'object' || isList(item)) return [kept(place, item) ?? item];
   return [objectOf(place, item)];
@@ -50,11 +50,11 @@ const hasMembers = (value: JsonObject): boolean => Object.keys(value).length > 0
 const saysNothing = (value: Json): boolean =>
   value === null || (typeof value === 'object' && !isList(value) && Object.values(value).every(saysNothing));
 
-const nullness = ({ any }: Place): Nullness =>
+const nullness = ({ any }: SaidOfValue): Nullness =>
   together(any.schemas.map((schema) => nullnessOf(any.root, schema)));
 
 /** What stands for a member of which the document says nothing; undefined: it is left out. */
-function unsaid(place: Place): Json | undefined {
+function unsaid(place: SaidOfValue): Json | undefined {
   const admits = nullness(place);
   if (admits === 'said') return null;
   if (!place.required) return undefined;
@@ -62,7 +62,7 @@ function unsaid(place: Place): Json | undefined {
 }
 
 /** A required object whose members may all be null, or be left out. */
-function emptyObject(place: Place): JsonObject | undefined {
+function emptyObject(place: SaidOfValue): JsonObject | undefined {
   const schemas = place.sure.schemas.flatMap((one) => definitely(place.sure.root, one));
   if (!schemas.some((schema) => asObject(schema['properties']) !== undefined)) return undefined;
   const empty = objectOf(place, {});
@@ -78,7 +78,7 @@ const namesOf = (schemas: readonly JsonObject[]): readonly string[] => [
   ...new Set(schemas.flatMap(({ properties }) => Object.keys(asObject(properties) ?? {}))),
 ];
 
-function objectOf(place: Place, value: JsonObject): JsonObject {
+function objectOf(place: SaidOfValue, value: JsonObject): JsonObject {
   const schemas = place.sure.schemas.flatMap((one) => definitely(place.sure.root, one));
   const required = requiredOf(schemas);
   const entries: [string, Json][] = [];

@@ -1,6 +1,6 @@
 import type { Document } from '../../document/document.ts';
 import { asObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { MIN_CONFIDENCE, seenWarnings, toldAboveFloor } from '../confidenceFloor.ts';
+import { seenWarnings, toldAboveFloor } from '../confidenceFloor.ts';
 import { withAbsence } from './absence.ts';
 import { groundedIn, type Grounded } from './grounding.ts';
 import { leavesOf } from './groundingLeaves.ts';
@@ -71,7 +71,7 @@ interface Answered {
 export function groundAnswer({
   packed,
   schema,
-  settings: { min_confidence: minConfidence = MIN_CONFIDENCE, require_grounding: requireGrounding = false },
+  settings,
   answer,
   pages,
   cited,
@@ -89,14 +89,14 @@ export function groundAnswer({
       ? { value: whole, errors }
       : validate(schema, whole, standing(schema, { value: whole, citations: all }));
   const citations = valid.value === whole ? all : ground(valid.value);
-  const sure = toldAboveFloor({ value: valid.value, citations }, { minConfidence, requireGrounding });
+  const sure = toldAboveFloor({ value: valid.value, citations }, settings);
   const left = sure.seen.length === 0 ? valid : validAgain(schema, sure, valid.errors);
   return {
     kind: 'ok',
     value: left.value,
     validationErrors: left.errors,
     citations: sure.citations,
-    warnings: seenWarnings(sure.seen, minConfidence),
+    warnings: seenWarnings(sure.seen, settings),
   };
 }
 

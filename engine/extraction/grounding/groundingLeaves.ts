@@ -18,7 +18,7 @@ export interface Leaf {
 const LEAVES_MAX = 50_000;
 const DEPTH_MAX = 200;
 
-interface Place {
+interface ValueAt {
   readonly path: string;
   readonly parent: string;
   readonly name: string;
@@ -29,7 +29,7 @@ interface Place {
 /** The leaves of a value, in its order; bounded in number and depth. */
 export function leavesOf(schema: JsonObject, value: JsonObject): readonly Leaf[] {
   const leaves: Leaf[] = [];
-  const top: Place = {
+  const top: ValueAt = {
     path: '',
     parent: '',
     name: '',
@@ -40,7 +40,7 @@ export function leavesOf(schema: JsonObject, value: JsonObject): readonly Leaf[]
   return leaves;
 }
 
-function collect(value: Json, place: Place, leaves: Leaf[]): void {
+function collect(value: Json, place: ValueAt, leaves: Leaf[]): void {
   if (value === null || leaves.length >= LEAVES_MAX || place.depth > DEPTH_MAX) return;
   if (typeof value !== 'object') {
     leaves.push(leafOf(value, place));
@@ -61,7 +61,7 @@ function collect(value: Json, place: Place, leaves: Leaf[]): void {
     );
 }
 
-const leafOf = (value: Leaf['value'], { path, parent, name, schemas }: Place): Leaf => ({
+const leafOf = (value: Leaf['value'], { path, parent, name, schemas }: ValueAt): Leaf => ({
   path,
   parent,
   value,

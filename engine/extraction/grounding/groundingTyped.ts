@@ -109,7 +109,7 @@ function addNumbers(line: Line, add: Add<number>): void {
     );
 }
 
-interface Reading {
+interface NumberReading {
   readonly line: Line;
   readonly shape: NumberShape;
   readonly mark: DecimalMark;
@@ -117,7 +117,10 @@ interface Reading {
 }
 
 /** A number as it reads, as the fraction that a percentage is, and with the word for its scale. */
-function addReadings({ line: { segment, text }, shape, mark, exactness }: Reading, add: Add<number>): void {
+function addReadings(
+  { line: { segment, text }, shape, mark, exactness }: NumberReading,
+  add: Add<number>,
+): void {
   const { from, to, percent } = shape;
   const value = parseNumber(shape.text, mark);
   if (value === undefined) return;

@@ -33,7 +33,7 @@ const isCode = (field: Field): boolean =>
   field.type !== 'boolean' &&
   (field.choices.length > 0 || field.phrases.some((words) => CODES.has(words.at(-1) ?? '')));
 
-interface Asked {
+interface CalledList {
   /** How the list calls one of its rows. */
   readonly words: readonly string[];
   readonly code: Field;
@@ -42,7 +42,7 @@ interface Asked {
   readonly source: Source;
 }
 
-function rowOf({ segments: [first, ...cells] }: Row, asked: Asked): readonly RowFindings[] {
+function rowOf({ segments: [first, ...cells] }: Row, asked: CalledList): readonly RowFindings[] {
   const match = first === undefined ? null : CALLED.exec(first.text);
   if (first === undefined || match === null) return [];
   const [start, word = '', mark = ''] = match;
@@ -74,7 +74,7 @@ const cellOf = ({ page }: Segment, { text, words }: Finding) => ({ text, page, w
 /** The values of the other fields, in the order of the schema, each in the first cell of its type that is left. */
 function valuesIn(
   cells: readonly Segment[],
-  { others, source }: Asked,
+  { others, source }: CalledList,
 ): readonly (readonly [string, Finding])[] {
   const left = [...cells];
   return others.flatMap((field): readonly (readonly [string, Finding])[] => {

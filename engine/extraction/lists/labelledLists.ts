@@ -176,7 +176,7 @@ export function labelledRows(
 const textRows = (field: Field, names: Names, source: Source): readonly RowFindings[] =>
   (textsUnder(names, source) ?? []).map((finding) => new Map([[field.pointer, finding]]));
 
-interface Reading {
+interface ScoredSource {
   readonly source: Source;
   readonly score: number;
 }
@@ -185,7 +185,7 @@ interface Reading {
 function rowOf(
   { text, at }: Entry,
   fields: readonly Field[],
-  { source, score }: Reading,
+  { source, score }: ScoredSource,
 ): readonly RowFindings[] {
   const parts = text
     .split(PARTED)

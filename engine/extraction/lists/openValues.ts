@@ -63,7 +63,7 @@ function rowsByName({ key, columns, called }: RowsByName, source: Source) {
   return listedRows(listed(members, called), source).items;
 }
 
-interface Place {
+interface CitedAt {
   readonly at: string;
   readonly cite: Cite;
   /** The only value stands at the pointer itself, and not in a list there. */
@@ -73,7 +73,7 @@ interface Place {
 function listValue(
   field: Field,
   findings: readonly Signed[],
-  { at, cite, isSingle = false }: Place,
+  { at, cite, isSingle = false }: CitedAt,
 ): readonly Json[] | undefined {
   const values: Json[] = [];
   for (const finding of findings) {
@@ -138,13 +138,13 @@ function mapEntries(map: Field, item: Field | undefined, source: Source): readon
 const headingScore = ({ terms }: Field, { context }: Pair): number =>
   says({ label: termsIn(context), context: [], implied: new Set() }, terms);
 
-interface Reading {
+interface PairReading {
   readonly item: Field | undefined;
   readonly source: Source;
   readonly score: number;
 }
 
-function findingAt(pair: Pair, { item, source, score }: Reading): Finding | undefined {
+function findingAt(pair: Pair, { item, source, score }: PairReading): Finding | undefined {
   const evidence = { label: 0.9 * score, margin: 0.2, agreement: 0, kind: pair.kind };
   if (item === undefined) return textFinding([pair.value], { ...evidence, strictness: 0.6 });
   const [read] = valuesAt(pair.value, { field: item, conventions: source.conventions });

@@ -4,7 +4,7 @@ import type { Pair } from '../form/pair.ts';
 import type { Segment } from '../places/layout.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
 import { impliedBy, shapeOf } from '../singles/shapes.ts';
-import { valuesAt, type Reading } from '../singles/values.ts';
+import { valuesAt, type ValueReading } from '../singles/values.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 
@@ -13,7 +13,7 @@ interface Hit {
   readonly field: Field;
   readonly pair: Pair;
   readonly score: number;
-  readonly value: Reading;
+  readonly value: ValueReading;
 }
 
 /** A label must say its member so well. */
@@ -130,7 +130,7 @@ const rowOf = (record: Record, title: readonly [string, Finding] | undefined): R
     }),
   ]);
 
-function findingAt({ segment, from, to, ...value }: Reading, label: number, kind: EvidenceKind) {
+function findingAt({ segment, from, to, ...value }: ValueReading, label: number, kind: EvidenceKind) {
   const evidence = { label, strictness: value.strictness, margin: 0.2, agreement: 0, kind };
   const finding = textFinding([{ segment, from, to }], evidence);
   return finding === undefined ? undefined : { ...finding, value: value.value };

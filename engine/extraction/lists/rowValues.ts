@@ -145,7 +145,7 @@ const innerWriting = (
 
 const someOf = (values: readonly Json[]): Json | undefined => (values.length === 0 ? undefined : values);
 
-interface Place {
+interface CitedAt {
   readonly at: string;
   readonly cite: Cite;
 }
@@ -153,7 +153,7 @@ interface Place {
 function writtenLeaf(
   field: Extract<SchemaNode, { readonly kind: 'leaf' }>['field'],
   finding: Signed | undefined,
-  { at, cite }: Place,
+  { at, cite }: CitedAt,
 ): Json | undefined {
   const value = finding === undefined ? undefined : coerced(field, finding.value);
   if (finding === undefined || value === undefined) return undefined;
@@ -167,7 +167,7 @@ function writtenLeaf(
 function writtenTexts(
   { pointer, field }: Extract<SchemaNode, { readonly kind: 'list' }>,
   finding: Signed | undefined,
-  { at, cite }: Place,
+  { at, cite }: CitedAt,
 ): Json | undefined {
   const values: Json[] = [];
   for (const entry of finding === undefined ? [] : entriesIn(finding, field.choices)) {

@@ -74,11 +74,11 @@ function tickedLines(fields: readonly Field[], source: Source): readonly RowFind
 
 const isTime = (field: Field): boolean => shapeOf(field) === 'time';
 
-type Asked = readonly [typed: Field, text: Field, more: Field | undefined];
+type LineFields = readonly [typed: Field, text: Field, more: Field | undefined];
 
 function withMore(
   lines: readonly TypedLine[],
-  [typed, text, more]: Asked,
+  [typed, text, more]: LineFields,
   source: Source,
 ): readonly RowFindings[] {
   const begun = new Set(lines.map((line) => line.text.segment));

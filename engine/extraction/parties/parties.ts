@@ -2,7 +2,7 @@ import type { Field } from '../fields/fields.ts';
 import { textFinding, type Finding } from '../finding.ts';
 import { nextOf } from '../form/neighbours.ts';
 import type { Layout, Segment } from '../places/layout.ts';
-import { headName, isName, legalName, LEGAL_FORM, type Place } from './partyNames.ts';
+import { headName, isName, legalName, LEGAL_FORM, type NameInText } from './partyNames.ts';
 import { isBelow, partyAt, titledSegments, titles, type Title } from './partyTitles.ts';
 import { postalLine } from './postal.ts';
 import type { Source } from '../source.ts';
@@ -139,7 +139,7 @@ function sellerByPlace(source: Source): Finding | undefined {
     usual: heights[Math.floor(heights.length / 2)] ?? 0,
     texts: segments.slice(0, TEXTS_MAX).map(({ text }) => folded(text)),
   };
-  let best: { readonly place: Place; readonly score: number } | undefined;
+  let best: { readonly place: NameInText; readonly score: number } | undefined;
   for (const place of candidates) {
     const score = sellerScore(place, head);
     if (score > (best?.score ?? 0)) best = { place, score };
@@ -163,7 +163,7 @@ interface Head {
   readonly texts: readonly string[];
 }
 
-function sellerScore({ segment, text, to }: Place, { source, largest, usual, texts }: Head): number {
+function sellerScore({ segment, text, to }: NameInText, { source, largest, usual, texts }: Head): number {
   if (partyAt(segment, source) === 'buyer' || !isValue({ ...segment, text }, source)) return 0;
   const repeated = timesRepeated(text, texts);
   const size = segment.y1 - segment.y0;

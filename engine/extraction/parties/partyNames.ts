@@ -13,7 +13,7 @@ export const LEGAL_FORM = new RegExp(
 );
 
 /** A name where it stands. */
-export interface Place {
+export interface NameInText {
   readonly segment: Segment;
   readonly from: number;
   readonly to: number;
@@ -46,7 +46,7 @@ export function isName(text: string): boolean {
 const wordsWithDigits = (text: string): number => text.split(' ').filter((word) => /\d/.test(word)).length;
 
 /** A line of the head, or the first part of a sender's line. */
-export function headName(segment: Segment): readonly Place[] {
+export function headName(segment: Segment): readonly NameInText[] {
   if (segment.text.length > LINE_CHARACTERS_MAX) return [];
   if (postalLine(segment.text) !== undefined && segment.text.split(/ [·•|–-] |, /).length < 3) return [];
   const [start = ''] = segment.text.split(/ [·•|–-] |, (?=.*\d)/);
@@ -66,7 +66,7 @@ export function isTitled(text: string): boolean {
 }
 
 /** The part of a segment up to its legal form, when it reads as a name. */
-export function legalName(segment: Segment): Place | undefined {
+export function legalName(segment: Segment): NameInText | undefined {
   if (segment.text.length > LINE_CHARACTERS_MAX) return undefined;
   const match = LEGAL_FORM.exec(segment.text);
   if (match === null) return undefined;

@@ -141,12 +141,12 @@ interface Own {
 }
 
 /** JSON Pointers of a value, before and after. */
-interface Place {
+interface MovedPointer {
   readonly was: string;
   readonly is: string;
 }
 
-function membersOf(value: JsonObject, { was, is }: Place, own: Own): JsonObject {
+function membersOf(value: JsonObject, { was, is }: MovedPointer, own: Own): JsonObject {
   const entries: [string, Json][] = [];
   for (const [name, member] of Object.entries(value)) {
     const kept = keptOf(member, { was: memberPointer(was, name), is: memberPointer(is, name) }, own);
@@ -155,7 +155,7 @@ function membersOf(value: JsonObject, { was, is }: Place, own: Own): JsonObject 
   return Object.fromEntries(entries);
 }
 
-function keptOf(value: Json, place: Place, own: Own): Json | undefined {
+function keptOf(value: Json, place: MovedPointer, own: Own): Json | undefined {
   if (isList(value)) return itemsOf(value, place, own);
   if (isObject(value)) {
     const left = membersOf(value, place, own);
@@ -168,7 +168,7 @@ function keptOf(value: Json, place: Place, own: Own): Json | undefined {
 }
 
 /** An item stays whole, or goes: a row that goes over the break has its last words on a page of the range. */
-function itemsOf(items: readonly Json[], { was, is }: Place, own: Own): Json | undefined {
+function itemsOf(items: readonly Json[], { was, is }: MovedPointer, own: Own): Json | undefined {
   const left: Json[] = [];
   for (const [index, item] of items.entries()) {
     const [before, after] = [`${was}/${index}`, `${is}/${left.length}`];

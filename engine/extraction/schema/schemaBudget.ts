@@ -57,7 +57,7 @@ interface Walk {
   readonly counts: { nodes: number; bytes: number };
 }
 
-interface Place {
+interface SchemaAt {
   readonly path: string;
   readonly depth: number;
   readonly arrays: number;
@@ -67,7 +67,7 @@ const nodeOf = ({ root, known }: Walk, schema: Unknowns): Node =>
   remembered(known, schema, () => readNode(root, schema));
 
 /** The first limit that this place passes by itself. */
-function passed(schema: Unknowns, walk: Walk, { path, depth, arrays }: Place): SchemaFault | undefined {
+function passed(schema: Unknowns, walk: Walk, { path, depth, arrays }: SchemaAt): SchemaFault | undefined {
   const { around, counts } = walk;
   const limit = (what: string): SchemaFault => ({
     isLimit: true,
@@ -87,7 +87,7 @@ function passed(schema: Unknowns, walk: Walk, { path, depth, arrays }: Place): S
 }
 
 /** The first fault at this place or below it. A list of what is around it ends there. */
-function faultAt(schema: Unknowns, walk: Walk, place: Place): SchemaFault | undefined {
+function faultAt(schema: Unknowns, walk: Walk, place: SchemaAt): SchemaFault | undefined {
   const { around } = walk;
   const own = passed(schema, walk, place);
   if (own !== undefined || around.has(schema)) return own;

@@ -52,14 +52,14 @@ function bytesOf(schema: Unknowns): number | undefined {
 }
 
 /** A place in the schema's JSON. Its path is put together only where something is wrong there. */
-interface Place {
+interface SchemaPart {
   readonly value: object;
   readonly depth: number;
   readonly key: string;
-  readonly parent: Place | undefined;
+  readonly parent: SchemaPart | undefined;
 }
 
-function pathOf(place: Place): string {
+function pathOf(place: SchemaPart): string {
   let path = '';
   for (let at = place; at.parent !== undefined; at = at.parent) path = memberPointer('', at.key) + path;
   return `#${path}`;
@@ -67,7 +67,7 @@ function pathOf(place: Place): string {
 
 /** The first thing wrong below the top; walks without recursion, so that depth cannot hurt it. */
 function checkTree(schema: Unknowns): SchemaFault | undefined {
-  const left: Place[] = [{ value: schema, depth: 1, key: '', parent: undefined }];
+  const left: SchemaPart[] = [{ value: schema, depth: 1, key: '', parent: undefined }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const { value, depth } = next;
     if (depth > SCHEMA_DEPTH_MAX) return { isLimit: true, detail: tooDeep(pathOf(next)) };

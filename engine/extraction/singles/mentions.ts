@@ -7,7 +7,7 @@ import { termsIn, weightOf } from '../fields/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
-import { type Draft, isPartOfText, isReference, valuesAt, type Reading } from './values.ts';
+import { type Draft, isPartOfText, isReference, valuesAt, type ValueReading } from './values.ts';
 import { unitAfter, unitNamed } from '../values/numbers.ts';
 import { datesIn } from '../values/dates.ts';
 import { impliedBy, isShare, shapeOf, type Shape } from './shapes.ts';
@@ -42,7 +42,7 @@ const CODES = new RegExp(
   'gu',
 );
 
-function valuesIn(field: Field, segment: Segment, source: Source): readonly Reading[] {
+function valuesIn(field: Field, segment: Segment, source: Source): readonly ValueReading[] {
   const spot = { segment, from: 0, to: segment.text.length };
   if (shapeOf(field) !== 'code' && !isPlainText(field))
     return valuesAt(spot, { field, conventions: source.conventions }).slice(0, VALUES_MAX);
@@ -56,7 +56,7 @@ function valuesIn(field: Field, segment: Segment, source: Source): readonly Read
   }));
 }
 
-function mentionOf(field: Field, value: Reading, source: Source): Draft | undefined {
+function mentionOf(field: Field, value: ValueReading, source: Source): Draft | undefined {
   const { segment, from, to } = value;
   const before = segment.text.slice(0, from);
   const after = segment.text.slice(to);
@@ -82,7 +82,7 @@ const NAME_CHARACTERS = 40;
 const SAYS_NAME = 0.9;
 
 /** "Resolution DM-2031-001", "Route 418": a code of three signs or more behind all words of the field's name. */
-function codeBehindName(field: Field, value: Reading): Draft | undefined {
+function codeBehindName(field: Field, value: ValueReading): Draft | undefined {
   const { segment, from, text } = value;
   const { name } = field.terms;
   const before = segment.text.slice(Math.max(0, from - NAME_CHARACTERS), from);
@@ -99,14 +99,14 @@ function codeBehindName(field: Field, value: Reading): Draft | undefined {
 }
 const CODE_MIN = 3;
 /** A share, or a decimal in brackets, measures something. */
-const isMeasure = ({ segment, from, to, text }: Reading): boolean =>
+const isMeasure = ({ segment, from, to, text }: ValueReading): boolean =>
   /^\s?%/.test(segment.text.slice(to)) ||
   (/^\d+[.,]\d+$/.test(text) && isPartOfText(segment.text, { from, to }));
 const isInDate = (text: string, at: number): boolean =>
   datesIn(text, true).some(({ from, to }) => from <= at && at < to);
 
 /** Share of a call's words that the sentence has near the value, one of them next to it. */
-function saidAround(field: Field, { segment, from, to }: Reading, { layout }: Source): number {
+function saidAround(field: Field, { segment, from, to }: ValueReading, { layout }: Source): number {
   const shape = shapeOf(field);
   const implied =
     isShare(field) && isPercent(segment.text.slice(from, to + 12)) ? impliedBy('percent') : impliedBy(shape);

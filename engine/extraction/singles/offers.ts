@@ -20,7 +20,7 @@ import { mentions } from './mentions.ts';
 import { labelIndexOf, type ScoredLabel } from './labelIndex.ts';
 import { impliedBy, shapeOf, type Shape } from './shapes.ts';
 import { isLeftOpen } from './vetoes.ts';
-import { type Draft, type Offer, type Offering, valuesAt, type Reading } from './values.ts';
+import { type Draft, type Offer, type Offering, valuesAt, type ValueReading } from './values.ts';
 import { tickedFor } from './ticked.ts';
 import { lexicon } from '../words/lexicon.ts';
 
@@ -147,7 +147,7 @@ const isTitled = ({ role }: Field, { context, label }: Pair): boolean =>
   role !== undefined && roleIn(labelWords(label)) === undefined && roleIn(labelWords(context)) === role;
 
 /** A text that reaches the end of its line ends where its paragraph does, or its cell of a form. */
-function goneOn(value: Reading, { field, pair, shape }: Standing, source: Source): Reading {
+function goneOn(value: ValueReading, { field, pair, shape }: Standing, source: Source): ValueReading {
   if (shape !== 'text' || value.segment.text.slice(value.to).trim() !== '') return value;
   const block = asksAddress(field) ? goesOnBelow(value.segment, source.layout) : [];
   if (block.length > 0) {
@@ -244,7 +244,7 @@ function columnShare({ terms }: Field, { label, context }: Pair, score: number):
 /** Goes on from a sentence: several words, the first of them small. */
 const CONTINUES = /^\p{Ll}\S*(?:\s\S+){2}/u;
 
-const isNumbered = ({ text }: Reading, { kind, score }: Pick<Draft, 'kind' | 'score'>): boolean =>
+const isNumbered = ({ text }: ValueReading, { kind, score }: Pick<Draft, 'kind' | 'score'>): boolean =>
   kind === 'right' && score >= NUMBERED && IS_NUMBER.test(text);
 
 const isNoText = (text: string): boolean => !/\p{L}/u.test(text) || CONTINUES.test(text);
@@ -264,7 +264,7 @@ const isOthers = (text: string, score: number): boolean =>
   HAS_BOX.test(text) || (score < OWN_NAME && isDateAlone(text));
 
 /** A text that says a label, of this field or of another, is none of its values. */
-function isLabelText(value: Reading, { pair: { kind }, score }: ScoredPair, source: Source): boolean {
+function isLabelText(value: ValueReading, { pair: { kind }, score }: ScoredPair, source: Source): boolean {
   if (isNumbered(value, { kind, score }) || kind === 'colon') return false;
   if (!isValue({ ...value.segment, text: value.text }, source)) return true;
   if (kind !== 'cell' && isNoText(value.text)) return true;

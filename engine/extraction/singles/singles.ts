@@ -31,7 +31,7 @@ export interface Rated extends Signed, Omit<Way, 'kind'> {
  */
 export function singlesOf(
   fields: readonly Field[],
-  { source, byRules, pace }: Pick<Asked, 'source' | 'byRules'> & { readonly pace: Pace },
+  { source, byRules, pace }: Pick<SinglesRules, 'source' | 'byRules'> & { readonly pace: Pace },
 ): ReadonlyMap<string, Rated> {
   const asked = { source, byRules, isKnown: isTrade(fields) };
   const contenders = fields.map((field) => ({
@@ -81,7 +81,7 @@ function noteChoice(contenders: readonly Contender<Rated>[], { choice, placeOf, 
   }
 }
 
-interface Asked {
+interface SinglesRules {
   readonly source: Source;
   readonly byRules: ByRules;
   readonly isKnown: boolean;
@@ -115,7 +115,7 @@ export function isTrade(fields: readonly Field[]): boolean {
 }
 
 /** The findings by the first of a field's types that one is sure of; else those of them all. */
-function contendingAs(field: Field, asked: Asked): readonly Rated[] {
+function contendingAs(field: Field, asked: SinglesRules): readonly Rated[] {
   const all: (readonly Rated[])[] = [];
   for (const one of readings(field)) {
     const found = contending(one, asked);
@@ -126,7 +126,7 @@ function contendingAs(field: Field, asked: Asked): readonly Rated[] {
 }
 
 /** All findings for a field, each with its confidence. */
-function contending(field: Field, { source, byRules, isKnown }: Asked): readonly Rated[] {
+function contending(field: Field, { source, byRules, isKnown }: SinglesRules): readonly Rated[] {
   const offers = offersFor(field, source).map((offer) => offered(field, offer, isKnown));
   const ticked = offers.filter(({ kind, raw }) => kind === 'box' && raw >= TICKED);
   if (ticked.length > 0) {

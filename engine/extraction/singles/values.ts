@@ -18,7 +18,7 @@ import type { Generator } from '../../ports/why.ts';
 import { lexicon } from '../words/lexicon.ts';
 
 /** A value that a field may have, as it stands in a segment. */
-export interface Reading extends Spot {
+export interface ValueReading extends Spot {
   readonly value: Json;
   readonly text: string;
   /** 0..1: how sure its form makes it. */
@@ -27,18 +27,18 @@ export interface Reading extends Spot {
   readonly more?: readonly Segment[];
 }
 
-interface Asked {
+interface WrittenField {
   readonly field: Field;
   readonly conventions: Conventions;
 }
 
 /** What a spot says of a field, in the order of the text; nothing where what stands there has another shape. */
-export function valuesAt(spot: Spot, asked: Asked): readonly Reading[] {
+export function valuesAt(spot: Spot, asked: WrittenField): readonly ValueReading[] {
   const shape = shapeOf(asked.field);
   return READERS[shape]?.(spot, asked) ?? typed(spot, asked, shape);
 }
 
-type Reader = (spot: Spot, asked: Asked) => readonly Reading[];
+type Reader = (spot: Spot, asked: WrittenField) => readonly ValueReading[];
 
 const READERS: Readonly<Partial<Record<Shape, Reader>>> = {
   boolean: (spot) => wholeAs(spot, yesOrNo(textOf(spot)), 1),
@@ -59,7 +59,7 @@ const READERS: Readonly<Partial<Record<Shape, Reader>>> = {
 
 const textOf = ({ segment, from, to }: Spot): string => segment.text.slice(from, to).trim();
 
-const wholeAs = (spot: Spot, value: Json | undefined, strictness: number): readonly Reading[] =>
+const wholeAs = (spot: Spot, value: Json | undefined, strictness: number): readonly ValueReading[] =>
   value === undefined ? [] : [{ ...spot, value, text: textOf(spot), strictness }];
 
 interface Piece {
@@ -73,7 +73,7 @@ const found = (
   { segment, from, to }: Spot,
   pieces: readonly Piece[],
   strictness: number,
-): readonly Reading[] =>
+): readonly ValueReading[] =>
   pieces
     .filter((piece) => piece.from >= from && piece.to <= to)
     .map((piece) => ({ segment, strictness, ...piece }));
@@ -82,7 +82,7 @@ const found = (
 const isSpelled = (text: string, from: number, number: string): boolean =>
   /^\(\d{1,4}\)$/.test(number.trim()) && /\p{L}{3}\s$/u.test(text.slice(Math.max(0, from - 5), from));
 
-const asType = ({ type }: Field, one: Reading): Reading =>
+const asType = ({ type }: Field, one: ValueReading): ValueReading =>
   type === 'string' ? { ...one, value: one.text } : one;
 
 /** A year stands alone: 1000 to 2999, no part of a date or of a longer number. */
@@ -98,7 +98,11 @@ const KINDS: Readonly<Partial<Record<Shape, readonly ValueKind[]>>> = {
   percent: ['percent', 'number'],
 };
 
-function typed({ segment, from, to }: Spot, { conventions }: Asked, shape: Shape): readonly Reading[] {
+function typed(
+  { segment, from, to }: Spot,
+  { conventions }: WrittenField,
+  shape: Shape,
+): readonly ValueReading[] {
   const kinds = KINDS[shape] ?? [shape as ValueKind];
   return inSegment(segment, conventions)
     .filter((one) => kinds.includes(one.kind) && one.from >= from && one.to <= to)
@@ -113,7 +117,7 @@ function typed({ segment, from, to }: Spot, { conventions }: Asked, shape: Shape
 }
 
 /** Numbers and, where the field asks for a share, percentages; with "k" and "million" multiplied. */
-function numbers({ segment, from, to }: Spot, { field, conventions }: Asked): readonly Reading[] {
+function numbers({ segment, from, to }: Spot, { field, conventions }: WrittenField): readonly ValueReading[] {
   const known = numbersRead(conventions)(segment);
   return remembered(known, `${from} ${to} ${isShare(field)}`, () =>
     numbersAt({ segment, from, to }, { field, conventions }),
@@ -121,9 +125,14 @@ function numbers({ segment, from, to }: Spot, { field, conventions }: Asked): re
 }
 
 /** Most fields ask for the numbers of the same places. */
-const numbersRead = once((_by: Conventions) => once((_of: Segment) => new Map<string, readonly Reading[]>()));
+const numbersRead = once((_by: Conventions) =>
+  once((_of: Segment) => new Map<string, readonly ValueReading[]>()),
+);
 
-function numbersAt({ segment, from, to }: Spot, { field, conventions }: Asked): readonly Reading[] {
+function numbersAt(
+  { segment, from, to }: Spot,
+  { field, conventions }: WrittenField,
+): readonly ValueReading[] {
   const scaled = scaledIn(segment.text, conventions.decimalMark).filter(
     (one) => one.from >= from && one.to <= to,
   );
@@ -155,7 +164,7 @@ function numbersAt({ segment, from, to }: Spot, { field, conventions }: Asked): 
 }
 
 /** A number that is a part of more digits is none: all of them are what stands there, as text. */
-function wholeDigits(one: Reading): Reading {
+function wholeDigits(one: ValueReading): ValueReading {
   const run = digitsAround(one.segment.text, one);
   return run === undefined ? one : { ...one, ...run, value: run.text };
 }
@@ -193,7 +202,7 @@ const CODE_MAX = 40;
 const MEASURED = /^(?:\d[\d.,]*\s?%|\d{1,2}(?::\d{2}){1,2}(?:\s?[ap]m)?)$/iu;
 
 /** What identifies: a digit in it as a rule, all of a short text or its first token that has one. */
-function codes(spot: Spot): readonly Reading[] {
+function codes(spot: Spot): readonly ValueReading[] {
   const text = textOf(spot);
   if (datesIn(text, true).length > 0 || currenciesIn(text).length > 0 || MEASURED.test(text)) return [];
   const lead = spot.segment.text.slice(spot.from, spot.to).search(/\S/);
@@ -219,7 +228,7 @@ function codes(spot: Spot): readonly Reading[] {
 }
 
 /** A name is given without "Mr" and the like. */
-function unaddressed(one: Reading): Reading {
+function unaddressed(one: ValueReading): ValueReading {
   const text = withoutCivility(one.text);
   return { ...one, from: one.to - text.length, text, value: text };
 }
@@ -244,7 +253,11 @@ const NAME_ENDS: readonly RegExp[] = [
 ];
 const TEXT_ENDS: readonly RegExp[] = [/\s[·•|]\s/u];
 
-function texts(spot: Spot, ends: readonly RegExp[], isOne: (text: string) => boolean): readonly Reading[] {
+function texts(
+  spot: Spot,
+  ends: readonly RegExp[],
+  isOne: (text: string) => boolean,
+): readonly ValueReading[] {
   const raw = spot.segment.text.slice(spot.from, spot.to);
   const end = ends.reduce((first, pattern) => {
     const at = raw.search(pattern);
@@ -310,7 +323,7 @@ export interface Offering {
 }
 
 /** A value that a document offers a field, and why. */
-export interface Offer extends Reading {
+export interface Offer extends ValueReading {
   readonly kind: EvidenceKind;
   /** 0..1: how well the words beside it say the field. */
   readonly score: number;

@@ -31,7 +31,7 @@ interface Line {
   readonly section?: readonly Segment[];
 }
 
-interface Asked {
+interface FigureFields {
   readonly line: Field;
   readonly amounts: readonly Field[];
   /** What the text above some lines names. */
@@ -39,7 +39,7 @@ interface Asked {
 }
 
 /** What a list asks for that has a line's name and its figures, one or more; undefined for other lists. */
-export function figureMembers(fields: readonly Field[]): Asked | undefined {
+export function figureMembers(fields: readonly Field[]): FigureFields | undefined {
   const amounts = fields.filter(({ type }) => type === 'number');
   const texts = fields.filter(({ type }) => type === 'string');
   const [line, ...more] = texts.filter((field) => asks(field, 'line'));
@@ -57,7 +57,7 @@ export function figureMembers(fields: readonly Field[]): Asked | undefined {
  */
 export function figureRows(
   { called }: Listed,
-  { line, amounts, section }: Asked,
+  { line, amounts, section }: FigureFields,
   source: Source,
 ): readonly RowFindings[] {
   const rows = source.layout.rows.slice(0, ROWS_MAX);
@@ -274,7 +274,7 @@ const yearOver = (edge: number, heads: readonly Segment[]): number | undefined =
   return over === undefined ? undefined : Number(YEAR.exec(over.text)?.[0]);
 };
 
-interface Reading {
+interface AmountField {
   readonly field: Field;
   readonly source: Source;
 }
@@ -282,7 +282,7 @@ interface Reading {
 function amountAt(
   edge: number | undefined,
   numbers: readonly Segment[],
-  { field, source: { conventions } }: Reading,
+  { field, source: { conventions } }: AmountField,
 ): readonly (readonly [string, Finding])[] {
   const own = numbers.find(({ x1 }) => edge !== undefined && Math.abs(x1 - edge) <= EDGE);
   const number =

@@ -93,7 +93,7 @@ interface Field {
   isShown: boolean;
 }
 
-interface Reading {
+interface DocParts {
   readonly fields: Field[];
   readonly done: DocParagraph[];
   runs: Run[];
@@ -112,7 +112,7 @@ export function docText(file: DocFile, noteAt: (cp: number) => number | null): D
     return look;
   };
   const paragraphs = (from: number, to: number): readonly DocParagraph[] => {
-    const reading: Reading = { fields: [], done: [], runs: [] };
+    const reading: DocParts = { fields: [], done: [], runs: [] };
     for (const stretch of stretches(file, charactersAt, { from, to })) {
       const { text, cp, fcOf } = stretch;
       const { modifiers } = charactersAt(fcOf(0));
@@ -163,7 +163,7 @@ const partsOf = (text: string): readonly (readonly [number, string])[] =>
     match[0],
   ]);
 
-function endParagraph(reading: Reading, mark: string, properties: PropertyRun): void {
+function endParagraph(reading: DocParts, mark: string, properties: PropertyRun): void {
   reading.done.push({ runs: reading.runs, endsCell: mark === '\u0007', properties });
   reading.runs = [];
   // An instruction does not go on past its paragraph, except in a damaged file.
@@ -172,7 +172,7 @@ function endParagraph(reading: Reading, mark: string, properties: PropertyRun): 
 }
 
 /** Whether the part is of a field and not shown. */
-function markField(reading: Reading, part: string): boolean {
+function markField(reading: DocParts, part: string): boolean {
   const { fields } = reading;
   const field = fields.at(-1);
   if (part === '\u0013') {
@@ -186,7 +186,7 @@ function markField(reading: Reading, part: string): boolean {
 }
 
 /** An equation of the old form has no result: its instruction is what is seen. */
-function endField({ fields, runs }: Reading): void {
+function endField({ fields, runs }: DocParts): void {
   const field = fields.pop();
   if (field === undefined || field.isShown || fields.some(({ isShown }) => !isShown)) return;
   const equation = eqText(field.instruction);
@@ -194,10 +194,10 @@ function endField({ fields, runs }: Reading): void {
 }
 
 /** The character that stands for a check box is in the instruction of its field. */
-const isCheckBox = ({ fields }: Reading, part: string): boolean =>
+const isCheckBox = ({ fields }: DocParts, part: string): boolean =>
   part === '\u0001' && /^\s*FORMCHECKBOX/i.test(fields.at(-1)?.instruction ?? '');
 
-function addBox({ runs }: Reading, isTicked: boolean | null): void {
+function addBox({ runs }: DocParts, isTicked: boolean | null): void {
   if (isTicked !== null) runs.push(plainRun(isTicked ? '☒' : '☐'));
 }
 
@@ -209,17 +209,17 @@ function isLetterhead({ lengths }: DocFile, cp: number): boolean {
 }
 
 /** What stands for the number of a page in a header or footer. */
-const countedBy = ({ fields }: Reading, isLetterhead: boolean): Run | undefined =>
+const countedBy = ({ fields }: DocParts, isLetterhead: boolean): Run | undefined =>
   isLetterhead && fields.some(({ instruction }) => countsPages(instruction))
     ? plainRun(PAGE_MARK)
     : undefined;
 
-function addRun(reading: Reading, run: Run): void {
+function addRun(reading: DocParts, run: Run): void {
   const links = reading.fields.map(({ instruction }) => linkOfField(instruction));
   reading.runs.push({ ...run, link: links.findLast((link) => link !== null) ?? null });
 }
 
-interface Place {
+interface CharacterAt {
   readonly cp: number;
   readonly look: Look | null;
   readonly modifiers: readonly Modifier[];
@@ -227,7 +227,7 @@ interface Place {
 }
 
 /** Special characters as text; null where they show nothing. */
-function runOf(part: string, { cp, look, modifiers, noteAt }: Place): Run | null {
+function runOf(part: string, { cp, look, modifiers, noteAt }: CharacterAt): Run | null {
   const note = noteAt(cp);
   if (note !== null) return noteRun(note);
   const symbol = numberOf(modifiers, SYMBOL);

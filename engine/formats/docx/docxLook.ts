@@ -3,7 +3,7 @@ import { firstSaid, toggle, valueOf, type DocxStyle } from './docxStyles.ts';
 import type { Look } from '../pieces/runs.ts';
 import { childAt, type XmlElement } from '../office/xmlTree.ts';
 
-interface Place {
+interface StyledElement {
   readonly properties: XmlElement | undefined;
   readonly chain: readonly DocxStyle[];
 }
@@ -15,7 +15,11 @@ const TINY_BELOW = 4;
  * How a run looks by its own properties and its character style; null where nobody sees it. What a
  * paragraph style makes bold is no emphasis, for the whole paragraph is.
  */
-export function lookOfRun(properties: XmlElement | undefined, place: Place, reader: DocxReader): Look | null {
+export function lookOfRun(
+  properties: XmlElement | undefined,
+  place: StyledElement,
+  reader: DocxReader,
+): Look | null {
   const characterChain = reader.chainOf(valueOf(properties, 'w:rStyle'));
   if (isHidden({ properties, characterChain }, place, reader)) return null;
   const says = (name: string): boolean =>
@@ -34,7 +38,11 @@ interface RunStyle {
 }
 
 /** Hidden by its style, smaller than can be read, or white on a page that has no colour. */
-function isHidden({ properties, characterChain }: RunStyle, place: Place, reader: DocxReader): boolean {
+function isHidden(
+  { properties, characterChain }: RunStyle,
+  place: StyledElement,
+  reader: DocxReader,
+): boolean {
   const first = <T>(say: (run: XmlElement | undefined) => T | undefined): T | undefined =>
     say(properties) ??
     firstSaid(characterChain, ({ run }) => say(run)) ??

@@ -90,7 +90,7 @@ function runsOfRun(run: XmlElement, around: Around, reader: DocxReader): readonl
   });
 }
 
-interface Place {
+interface RunSurroundings {
   readonly around: Around;
   readonly reader: DocxReader;
   readonly look: Look;
@@ -98,7 +98,7 @@ interface Place {
 }
 
 /** What stands inside a run: text, its special signs, fields, notes and drawings. */
-function runsOfPart(part: XmlElement, place: Place): readonly Run[] {
+function runsOfPart(part: XmlElement, place: RunSurroundings): readonly Run[] {
   if (part.name === 'w:fldChar') return fieldMark(part, place);
   if (part.name === 'w:instrText') return instruct(part, place.reader);
   if (place.reader.fields.some(({ isShown }) => !isShown)) return [];
@@ -112,7 +112,7 @@ const NOTES: Readonly<Record<string, NoteKind>> = {
   'w:endnoteReference': 'endnotes',
 };
 
-function runsOfInset(part: XmlElement, place: Place): readonly Run[] {
+function runsOfInset(part: XmlElement, place: RunSurroundings): readonly Run[] {
   const { reader, around } = place;
   const kind = ownMember(NOTES, part.name);
   if (kind !== undefined) return [noteRun(noteNumber(reader, kind, part.attributes['w:id'] ?? ''))];
@@ -153,7 +153,7 @@ function signOfPart(part: XmlElement): string | undefined {
   }
 }
 
-function textRuns(text: string, { around, reader, look, isHidden }: Place): readonly Run[] {
+function textRuns(text: string, { around, reader, look, isHidden }: RunSurroundings): readonly Run[] {
   if (isHidden) {
     if (text.trim() !== '') reader.hasHidden = true;
     return [];
@@ -165,7 +165,7 @@ function textRuns(text: string, { around, reader, look, isHidden }: Place): read
   return [{ ...look, text, note: null, link: field?.link ?? around.link }];
 }
 
-function fieldMark(mark: XmlElement, { reader }: Place): readonly Run[] {
+function fieldMark(mark: XmlElement, { reader }: RunSurroundings): readonly Run[] {
   switch (mark.attributes['w:fldCharType']) {
     case 'begin':
       if (reader.fields.length < FIELDS_MAX)

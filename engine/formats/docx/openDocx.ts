@@ -32,7 +32,7 @@ export const openDocx: Opener = ({ bytes }) =>
     };
   });
 
-interface Place {
+interface Nesting {
   /** How many documents are around. */
   readonly depth: number;
   readonly budget: UnpackBudget;
@@ -40,7 +40,7 @@ interface Place {
 
 const DEPTH_MAX = 3;
 
-async function docxText(bytes: Buffer, { depth, budget }: Place): Promise<WholeText> {
+async function docxText(bytes: Buffer, { depth, budget }: Nesting): Promise<WholeText> {
   if (depth > DEPTH_MAX) throw new RefusedDocument('The document holds others that are nested too deeply.');
   const parts = docxParts(bytes, budget);
   const chunks = await chunkTexts(parts, (inner) => docxText(inner, { depth: depth + 1, budget }));

@@ -192,13 +192,16 @@ async function readAll({ mimeType, body, parts, lost, further }: All): Promise<P
   return { kind: 'ok', document: { mimeType, pages, warnings: [...warnings, ...failures] } };
 }
 
-interface Place {
+interface AttachmentStart {
   readonly from: number;
   readonly name: string;
 }
 
 /** The pages of an attachment after those before it, under its name. */
-const renumbered = (pages: readonly DocumentPage[], { from, name }: Place): readonly DocumentPage[] =>
+const renumbered = (
+  pages: readonly DocumentPage[],
+  { from, name }: AttachmentStart,
+): readonly DocumentPage[] =>
   pages.map((page, index) => ({
     ...page,
     page: from + index + 1,

@@ -57,13 +57,13 @@ interface List {
 }
 
 /** A paragraph of a list item has its label; the ones that follow in the item have none. */
-interface Place {
+interface ListPosition {
   readonly list: List | null;
   readonly label: Label | null;
   readonly isItem: boolean;
 }
 
-const OUTSIDE: Place = { list: null, label: null, isItem: false };
+const OUTSIDE: ListPosition = { list: null, label: null, isItem: false };
 const UNSEEN = new Set(['text:tracked-changes', 'office:forms', 'text:sequence-decls', 'office:annotation']);
 
 /** Reads the bodies, cells, frames and notes of one document. */
@@ -81,7 +81,7 @@ interface Body {
   readonly headings: OdtCounters;
 }
 
-function piecesOf(element: XmlElement, place: Place, body: Body): readonly Piece[] {
+function piecesOf(element: XmlElement, place: ListPosition, body: Body): readonly Piece[] {
   if (UNSEEN.has(element.name)) return [];
   switch (element.name) {
     case 'text:p':
@@ -117,7 +117,7 @@ function hiddenPieces(reader: OdtReader): readonly Piece[] {
   return [];
 }
 
-function paragraphPieces(paragraph: XmlElement, place: Place, body: Body): readonly Piece[] {
+function paragraphPieces(paragraph: XmlElement, place: ListPosition, body: Body): readonly Piece[] {
   const reader = body.reader();
   const name = paragraph.attributes['text:style-name'];
   const chain = reader.styles.chainOf('paragraph', name);
@@ -144,7 +144,7 @@ function headingLabel({ attributes }: XmlElement, role: Role, { reader, headings
   return outline.size === 0 ? null : labelOfLevel(outline, role.level, headings);
 }
 
-function listPieces(element: XmlElement, place: Place, body: Body): readonly Piece[] {
+function listPieces(element: XmlElement, place: ListPosition, body: Body): readonly Piece[] {
   const list = listOf(element, place, body);
   return elementsOf(element).flatMap((item) => {
     if (item.name !== 'text:list-item' && item.name !== 'text:list-header') return [];
@@ -153,7 +153,7 @@ function listPieces(element: XmlElement, place: Place, body: Body): readonly Pie
 }
 
 /** An inner list without a style goes on with that of the list around. */
-function listOf({ attributes }: XmlElement, { list: outer }: Place, body: Body): List {
+function listOf({ attributes }: XmlElement, { list: outer }: ListPosition, body: Body): List {
   const style = attributes['text:style-name'];
   const levels = style === undefined && outer !== null ? outer.levels : body.reader().styles.levelsOf(style);
   const counters = outer?.counters ?? countersOf(attributes, body.finished);

@@ -28,7 +28,7 @@ export interface OdtReader {
 }
 
 /** How the text around looks; null where nobody sees it. */
-interface Place {
+interface TextLook {
   readonly look: Look | null;
   readonly colours: Colours;
   readonly shift: 'super' | 'sub' | null;
@@ -60,7 +60,7 @@ export function odtRuns(
   return runsIn(paragraph, { look, colours: coloursOf(chain, ON_WHITE), shift: null }, reader);
 }
 
-function runsIn(element: XmlElement, place: Place, reader: OdtReader): readonly Run[] {
+function runsIn(element: XmlElement, place: TextLook, reader: OdtReader): readonly Run[] {
   return element.children.flatMap((child) =>
     typeof child === 'string'
       ? textRuns(child.replace(/[ \t\r\n]+/g, ' '), place, reader)
@@ -68,7 +68,7 @@ function runsIn(element: XmlElement, place: Place, reader: OdtReader): readonly 
   );
 }
 
-function textRuns(text: string, { look, colours, shift }: Place, reader: OdtReader): readonly Run[] {
+function textRuns(text: string, { look, colours, shift }: TextLook, reader: OdtReader): readonly Run[] {
   if (look === null || (reader.onPaper && isWhiteOnWhite(colours))) {
     if (text.trim() !== '') reader.hasHidden = true;
     return [];
@@ -76,7 +76,7 @@ function textRuns(text: string, { look, colours, shift }: Place, reader: OdtRead
   return [{ ...look, note: null, text: shift === null ? text : shiftedText(text, shift) }];
 }
 
-function runsOf(element: XmlElement, place: Place, reader: OdtReader): readonly Run[] {
+function runsOf(element: XmlElement, place: TextLook, reader: OdtReader): readonly Run[] {
   if (UNSEEN.has(element.name) || element.attributes['style:showing-place-holder'] === 'true') return [];
   if (HIDDEN.has(element.name)) return textRuns(textIn(element), { ...place, look: null }, reader);
   const sign = reader.isLetterhead && COUNTS.has(element.name) ? PAGE_MARK : signOf(element);
@@ -89,7 +89,7 @@ function signOf(element: XmlElement): string | undefined {
   return element.name === 'text:line-break' ? '\n' : undefined;
 }
 
-function runsOfInset(element: XmlElement, place: Place, reader: OdtReader): readonly Run[] {
+function runsOfInset(element: XmlElement, place: TextLook, reader: OdtReader): readonly Run[] {
   switch (element.name) {
     case 'text:span':
       return runsIn(element, spanned(element, place, reader), reader);
@@ -109,12 +109,12 @@ function runsOfInset(element: XmlElement, place: Place, reader: OdtReader): read
 const spacesOf = ({ attributes }: XmlElement): number =>
   Math.min(SPACES_MAX, Math.max(1, Number(attributes['text:c'] ?? '1') || 1));
 
-const linked = ({ attributes }: XmlElement, place: Place): Place =>
+const linked = ({ attributes }: XmlElement, place: TextLook): TextLook =>
   place.look === null
     ? place
     : { ...place, look: { ...place.look, link: linkOf(attributes['xlink:href'] ?? '') } };
 
-function spanned({ attributes }: XmlElement, place: Place, { styles }: OdtReader): Place {
+function spanned({ attributes }: XmlElement, place: TextLook, { styles }: OdtReader): TextLook {
   const chain = styles.chainOf('text', attributes['text:style-name']);
   const look = place.look === null || isHidden(chain) ? null : lookOf(chain, place.look);
   const position = said(chain, 'style:text-properties', 'style:text-position');
@@ -123,7 +123,7 @@ function spanned({ attributes }: XmlElement, place: Place, { styles }: OdtReader
 }
 
 /** `super 58%` or `33% 58%`; below the line the share is negative. */
-function shiftOf(position: string): Place['shift'] {
+function shiftOf(position: string): TextLook['shift'] {
   const [where = ''] = position.split(' ');
   if (where === 'super' || where === 'sub') return where;
   const share = Number.parseFloat(where);
@@ -154,7 +154,7 @@ function lookOf(chain: readonly XmlElement[], around: Look): Look {
 }
 
 /** Equations stay in the line; the text of frames and the descriptions of images follow the paragraph. */
-function drawn(drawing: XmlElement, { look }: Place, reader: OdtReader): readonly Run[] {
+function drawn(drawing: XmlElement, { look }: TextLook, reader: OdtReader): readonly Run[] {
   if (look === null) return [];
   const object = findAll(drawing, 'draw:object')[0];
   const path = object?.attributes['xlink:href']?.replace(/^\.\//, '');

@@ -7,7 +7,7 @@ import type { InkedWord } from './pdfWords.ts';
 const SPARSE_CHARACTERS = 200;
 const MOSTLY_PICTURE = 0.6;
 
-export interface Reading {
+export interface TextLayers {
   readonly pages: readonly ParsedPage[];
   readonly words: ReadonlyMap<number, readonly InkedWord[]>;
   /** Scans whose text layer does not say what they show. */
@@ -27,7 +27,7 @@ export interface Reading {
  */
 export async function pageNeeds(
   pdf: PdfFile,
-  { pages, words, refused, garbled, effort }: Reading,
+  { pages, words, refused, garbled, effort }: TextLayers,
 ): Promise<ReadonlySet<number>> {
   if (effort === 'fast') return new Set();
   if (effort === 'robust') return new Set(pages.map(({ pageNum }) => pageNum));
@@ -59,7 +59,7 @@ const DRAWN_PAGES_MAX = 12;
  * none, and `robust` recognises all pages whole.
  */
 export function pagesWithDrawnText(
-  { pages, words, layered, effort, isLaterPart }: Reading,
+  { pages, words, layered, effort, isLaterPart }: TextLayers,
   recognised: ReadonlySet<number>,
 ): readonly ParsedPage[] {
   if (effort !== 'standard' || isLaterPart) return [];

@@ -124,7 +124,7 @@ async function refusedLayers(
   return refused;
 }
 
-interface Reading {
+interface PagesToRead {
   /** Of the pages to read. */
   readonly numbers: readonly number[];
   readonly wish: RecognitionWish & Pick<SourceFile, 'traits' | 'isLaterPart' | 'onReading' | 'onPagesRead'>;
@@ -159,7 +159,7 @@ function withInvoice(document: Document, inside: InsideOfPdf | undefined): Docum
 }
 
 /** Words with their boxes, and blocks, of every page; pages without a usable text layer are recognised. */
-async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseResult> {
+async function readPdf(pdf: PdfFile, { numbers, wish }: PagesToRead): Promise<ParseResult> {
   try {
     wish.onReading?.(numbers, false);
     const parsed = await parsePdf(pdf, wordsOn(numbers));

@@ -252,13 +252,16 @@ function cellsOf(slots: readonly Slot[], row: number, isHeader: boolean): readon
   });
 }
 
-interface Place {
+interface CellPosition {
   readonly row: number;
   readonly column: number;
   readonly isHeader: boolean;
 }
 
-function cellAt({ pieces, rowSpan, columnSpan }: SourceCell, { row, column, isHeader }: Place): TableCell {
+function cellAt(
+  { pieces, rowSpan, columnSpan }: SourceCell,
+  { row, column, isHeader }: CellPosition,
+): TableCell {
   const parts = pieces
     .map((piece) => inlineOfPiece(piece, isHeader))
     .filter(({ text }) => text.trim() !== '');

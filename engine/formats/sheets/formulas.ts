@@ -130,14 +130,14 @@ function tokensOf(formula: string): readonly Token[] {
 }
 
 /** A formula while it is computed. */
-interface Reading {
+interface Computation {
   readonly tokens: readonly Token[];
   at: number;
   readonly sheet: string;
   readonly valueAt: (sheet: string, address: string) => Value;
 }
 
-function compute(reading: Reading): Operand {
+function compute(reading: Computation): Operand {
   const value = expression(reading, 0);
   return reading.at === reading.tokens.length ? value : fail();
 }
@@ -185,7 +185,7 @@ const LEVELS: readonly ReadonlyMap<string, Operator>[] = [
   new Map([['^', (left, right) => numberOf(left) ** numberOf(right)]]),
 ];
 
-function expression(reading: Reading, level: number): Operand {
+function expression(reading: Computation, level: number): Operand {
   const operators = LEVELS[level];
   if (operators === undefined) return unary(reading);
   let value = expression(reading, level + 1);
@@ -197,18 +197,18 @@ function expression(reading: Reading, level: number): Operand {
   }
 }
 
-function signAt<T>({ tokens, at }: Reading, found: (sign: string) => T | undefined): T | undefined {
+function signAt<T>({ tokens, at }: Computation, found: (sign: string) => T | undefined): T | undefined {
   const token = tokens[at];
   return token?.kind === 'sign' ? found(token.text) : undefined;
 }
 
-function took(reading: Reading, ...signs: readonly string[]): boolean {
+function took(reading: Computation, ...signs: readonly string[]): boolean {
   const isThere = signAt(reading, (sign) => signs.includes(sign) || undefined) === true;
   if (isThere) reading.at += 1;
   return isThere;
 }
 
-function unary(reading: Reading): Operand {
+function unary(reading: Computation): Operand {
   if (took(reading, '-')) return -numberOf(unary(reading));
   if (took(reading, '+')) return unary(reading);
   let value = primary(reading);
@@ -216,7 +216,7 @@ function unary(reading: Reading): Operand {
   return value;
 }
 
-function primary(reading: Reading): Operand {
+function primary(reading: Computation): Operand {
   if (took(reading, '(')) {
     const value = expression(reading, 0);
     return took(reading, ')') ? value : fail();
@@ -237,7 +237,7 @@ function primary(reading: Reading): Operand {
   }
 }
 
-function referred({ sheet, valueAt }: Reading, reference: string): Operand {
+function referred({ sheet, valueAt }: Computation, reference: string): Operand {
   const mark = reference.lastIndexOf('!');
   const named = reference.slice(0, Math.max(0, mark));
   const own = mark < 0 ? sheet : named.startsWith("'") ? named.slice(1, -1).replaceAll("''", "'") : named;
@@ -296,7 +296,7 @@ const FUNCTIONS: ReadonlyMap<string, (operands: readonly Operand[]) => Value> = 
   ['IF', ([test = null, yes = true, no = false]) => single(numberOf(test) === 0 ? no : yes)],
 ]);
 
-function called(reading: Reading, name: string): Value {
+function called(reading: Computation, name: string): Value {
   const apply = FUNCTIONS.get(name);
   if (apply === undefined || !took(reading, '(')) return fail();
   const operands: Operand[] = [];

@@ -47,7 +47,7 @@ const isShown = ({ attributes }: XmlElement, { styles }: OdtReader): boolean =>
   'false';
 
 /** One sheet as it is read. */
-interface Reading {
+interface SheetReading {
   readonly reader: OdtReader;
   /** Of the whole workbook. */
   readonly filled: { cells: number; readonly count: (characters: number) => void };
@@ -61,7 +61,7 @@ interface Filled {
   readonly drawings: PlacedDrawing[];
 }
 
-function sheetOf(table: XmlElement, reading: Reading): Sheet {
+function sheetOf(table: XmlElement, reading: SheetReading): Sheet {
   const into: Filled = { rows: new Map(), merges: [], drawings: [] };
   addDrawing(into, 0, drawnIn(childAt(table, 'table:shapes'), reading.reader));
   let at = 0;
@@ -89,7 +89,11 @@ interface Row {
 }
 
 /** Rows and cells that repeat stand as often as they say where they are filled; else they cost nothing. */
-function addRow(into: Filled, { row, at, repeats }: Row, { reader, filled, notComputed }: Reading): void {
+function addRow(
+  into: Filled,
+  { row, at, repeats }: Row,
+  { reader, filled, notComputed }: SheetReading,
+): void {
   const texts = new Map<number, string>();
   for (const { cell, column, until } of placesIn(row)) {
     const text = cell.name === 'table:table-cell' ? shownText(cell, reader) : '';
@@ -106,15 +110,15 @@ function addRow(into: Filled, { row, at, repeats }: Row, { reader, filled, notCo
   for (let place = at; place < at + repeats; place += 1) into.rows.set(place, texts);
 }
 
-interface Place {
+interface CellRun {
   readonly cell: XmlElement;
   /** From 0; a cell that repeats stands until before `until`. */
   readonly column: number;
   readonly until: number;
 }
 
-function placesIn(row: XmlElement): readonly Place[] {
-  const places: Place[] = [];
+function placesIn(row: XmlElement): readonly CellRun[] {
+  const places: CellRun[] = [];
   let column = 0;
   for (const cell of elementsOf(row)) {
     if (!CELLS.has(cell.name)) continue;

@@ -21,10 +21,10 @@ interface PptxLook {
   /** The text properties of a level (from 0) of a placeholder, the nearest first. */
   readonly levelsOf: (shape: XmlElement, level: number) => readonly XmlElement[];
   /** Where a shape lies: x and y in EMU; undefined where nothing says so. */
-  readonly placeOf: (shape: XmlElement) => Place | undefined;
+  readonly placeOf: (shape: XmlElement) => SlidePoint | undefined;
 }
 
-interface Place {
+interface SlidePoint {
   readonly x: number;
   readonly y: number;
 }
@@ -88,7 +88,7 @@ function isSamePlace(placeholder: XmlElement, other: XmlElement): boolean {
   return kind === otherKind || (TITLES.has(kind) && TITLES.has(otherKind));
 }
 
-function ownPlace(shape: XmlElement): Place | undefined {
+function ownPlace(shape: XmlElement): SlidePoint | undefined {
   const offset =
     childAt(shape, 'p:spPr', 'a:xfrm', 'a:off') ??
     childAt(shape, 'p:grpSpPr', 'a:xfrm', 'a:off') ??
@@ -108,7 +108,7 @@ const REPEATED = new Set(['dt', 'ftr', 'sldNum', 'hdr', 'sldImg']);
 /** The shapes of a slide or group: its title first, then from top to bottom and from left to right. */
 function shapePieces(tree: XmlElement | undefined, slide: Slide): readonly Piece[] {
   const shapes = elementsOf(tree).flatMap(alternative);
-  let before: Place = { x: 0, y: 0 };
+  let before: SlidePoint = { x: 0, y: 0 };
   const placed = shapes.map((shape) => {
     before = slide.look.placeOf(shape) ?? before;
     return { shape, isTitle: isTitle(shape), ...before };

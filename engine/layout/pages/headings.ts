@@ -22,7 +22,7 @@ const LINES_MAX = 3;
 const SAME_SIZE_MAX = 110;
 const SECTION_NUMBER = /^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+(?=\p{Lu})/u;
 
-const placesOn = (pages: readonly (readonly Passage[])[]): readonly Place[] =>
+const placesOn = (pages: readonly (readonly Passage[])[]): readonly FollowedPassage[] =>
   pages.flatMap((page) => page.map((passage, index) => ({ passage, next: page[index + 1] })));
 
 /** The styles of headings in a document, by which those on other pages of it are known. */
@@ -55,12 +55,16 @@ export function headingsOf(
 }
 
 /** A passage with what follows it on the page. */
-interface Place {
+interface FollowedPassage {
   readonly passage: Passage;
   readonly next: Passage | undefined;
 }
 
-function isHeading({ passage, next }: Place, look: DocumentLook, styles: ReadonlySet<string>): boolean {
+function isHeading(
+  { passage, next }: FollowedPassage,
+  look: DocumentLook,
+  styles: ReadonlySet<string>,
+): boolean {
   if (!hasFormOfHeading(passage, next, look) || !readsLikeHeading(textOf(passage))) return false;
   if (passage.size >= look.larger * look.bodySize) return true;
   if (!isShort(passage) || passage.size < 0.95 * look.bodySize) return false;
@@ -121,8 +125,8 @@ const TEXT_MIN = 60;
  * The styles other than the text's in which a document writes nothing but short passages that head text: a
  * little larger, in another font or in capitals. One passage shows no style, and recognised sizes and fonts none.
  */
-function headingStyles(places: readonly Place[], look: DocumentLook): ReadonlySet<string> {
-  const byStyle = new Map<string, Place[]>();
+function headingStyles(places: readonly FollowedPassage[], look: DocumentLook): ReadonlySet<string> {
+  const byStyle = new Map<string, FollowedPassage[]>();
   const characters = new Map<string, number>();
   for (const place of places) {
     const style = styleOf(place.passage);
@@ -136,7 +140,7 @@ function headingStyles(places: readonly Place[], look: DocumentLook): ReadonlySe
   return new Set(found.map(([style]) => style));
 }
 
-function areHeadings(places: readonly Place[], look: DocumentLook): boolean {
+function areHeadings(places: readonly FollowedPassage[], look: DocumentLook): boolean {
   const known = places.filter(({ passage }) => passage.lines.every(({ face }) => face !== ''));
   if (known.length < 2) return false;
   const short = known.filter(

@@ -60,11 +60,11 @@ function continued(before: TableBlock, head: TableBlock, page: DocumentPage): Ta
   return { ...next, headerRows, continues };
 }
 
-type Place = readonly [from: number, to: number] | undefined;
+type ColumnExtent = readonly [from: number, to: number] | undefined;
 
 /** Where the cells of each column stand; undefined for one that wider cells alone fill. */
-function columnPlaces({ cells, columns }: TableBlock): readonly Place[] {
-  const places = Array<Place>(columns).fill(undefined);
+function columnPlaces({ cells, columns }: TableBlock): readonly ColumnExtent[] {
+  const places = Array<ColumnExtent>(columns).fill(undefined);
   for (const { box, column, columnSpan } of cells) {
     if (box === null || columnSpan > 1) continue;
     const place = places[column];
@@ -73,7 +73,7 @@ function columnPlaces({ cells, columns }: TableBlock): readonly Place[] {
   return places;
 }
 
-const areOne = (a: Place, b: Place): boolean =>
+const areOne = (a: ColumnExtent, b: ColumnExtent): boolean =>
   a === undefined || b === undefined || (a[0] < b[1] && b[0] < a[1]);
 
 /** How many rows at the top of both are the same. */
@@ -92,8 +92,8 @@ function textsOfRows({ cells, rows }: TableBlock, most: number): readonly string
 }
 
 interface Places {
-  readonly places: readonly Place[];
-  readonly others: readonly Place[];
+  readonly places: readonly ColumnExtent[];
+  readonly others: readonly ColumnExtent[];
 }
 
 /**

@@ -48,7 +48,7 @@ export function logicalRows(rows: readonly Row[], { columns, rules }: RowHints):
   const lines = [...withHeaderSpans(placed.slice(0, headers), columns, rules), ...placed.slice(headers)];
   const widths = columns.map((_, column) => widestIn(lines, column));
   const labelsEndLevel = doLabelsEndLevel(lines);
-  const place: Place = {
+  const place: LineSpacing = {
     widths,
     tight: labelsEndLevel ? undefined : tightGap(lines, widths),
     isRuled: isRuledByRow(lines, rules),
@@ -66,7 +66,7 @@ export function logicalRows(rows: readonly Row[], { columns, rules }: RowHints):
   return groups.flatMap(({ lines: own }, row) => merged(own).map((cell) => ({ ...cell, row })));
 }
 
-interface Place {
+interface LineSpacing {
   /** Of the widest line in each column. */
   readonly widths: readonly number[];
   /** Lines that stand closer are of one row; undefined where gaps do not tell. */
@@ -85,7 +85,7 @@ function add(group: Group, line: CellLine): Group {
   return group;
 }
 
-function goesOn(group: Group, line: CellLine, place: Place & { readonly isFirst: boolean }): boolean {
+function goesOn(group: Group, line: CellLine, place: LineSpacing & { readonly isFirst: boolean }): boolean {
   const known = [...group.last.values()];
   const common = commonOf(line.cells, (column) => group.last.get(column));
   if (areSurelyTwo(group, line, { common, known, rules: place.rules })) return false;
@@ -98,13 +98,13 @@ function goesOn(group: Group, line: CellLine, place: Place & { readonly isFirst:
 }
 
 /** One cell alone may have been broken on purpose; but a label alone that had room names the rows below it. */
-function areEnded(group: Group, common: readonly Pair[], { widths, labelsEndLevel }: Place): boolean {
+function areEnded(group: Group, common: readonly Pair[], { widths, labelsEndLevel }: LineSpacing): boolean {
   const ended = endedOf(common, widths);
   return ended > 0.5 * common.length && (ended > 1 || (!labelsEndLevel && group.lines.every(isLabel)));
 }
 
 /** Lines of a header that stand close are one row of it, however they were broken. */
-const goesOnInHeader = (group: Group, line: CellLine, { rules }: Place): boolean =>
+const goesOnInHeader = (group: Group, line: CellLine, { rules }: LineSpacing): boolean =>
   !isRuledOff(group.lines.at(-1) ?? line, line, rules) &&
   line.box[1] - group.bottom <= WRAPPED_GAP * heightOf(line.box) &&
   haveRoomBeside(line.cells, [...group.last.values()]);

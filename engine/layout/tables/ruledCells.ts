@@ -48,14 +48,14 @@ function indexAt(edges: readonly number[], place: number): number {
   return Math.min(edges.length - 2, Math.max(0, index));
 }
 
-interface Place {
+interface GridCorner {
   readonly row: number;
   readonly column: number;
 }
 
 function spanAcross(
   { rowEdges, columnEdges, region }: Grid,
-  { row, column }: Place,
+  { row, column }: GridCorner,
   isFree: (column: number) => boolean,
 ): number {
   const height = { from: rowEdges[row] ?? 0, to: rowEdges[row + 1] ?? 0 };
@@ -72,7 +72,7 @@ function spanAcross(
 
 function spanDown(
   { rowEdges, columnEdges, region }: Grid,
-  { row, column }: Place,
+  { row, column }: GridCorner,
   columnSpan: number,
 ): number {
   const width = { from: columnEdges[column] ?? 0, to: columnEdges[column + columnSpan] ?? 0 };

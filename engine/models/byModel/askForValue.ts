@@ -18,7 +18,7 @@ import { repairTurnV1 } from '../prompts.ts';
 import { inTime, limitsOf, modelFailed, type Running } from './modelWorkDeps.ts';
 
 /** What is asked of whom, about which pages. */
-export interface Asked {
+export interface ModelQuestion {
   readonly running: Running;
   readonly llm: ModelAccess;
   readonly schema: JsonObject;
@@ -38,7 +38,7 @@ interface KeptAnswer {
 
 /** Where an answer is kept: by all that it depends on. What a page shows is the file's, which stays the same. */
 const shelfNameOf = (
-  { llm, schema }: Asked,
+  { llm, schema }: ModelQuestion,
   { system, turns }: Pick<ModelRequest, 'system' | 'turns'>,
 ): string => {
   const said = turns.map(({ role, text, attachments = [] }) => [
@@ -50,7 +50,7 @@ const shelfNameOf = (
 };
 
 /** The answer that an earlier attempt was given, whose call is told again: it may not have been logged. */
-const keptAnswer = async ({ running, llm }: Asked, name: string, step: ModelCall['step']) => {
+const keptAnswer = async ({ running, llm }: ModelQuestion, name: string, step: ModelCall['step']) => {
   const bytes = await running.keeping?.shelf.find(name);
   if (bytes === undefined) return undefined;
   const { id, answer } = JSON.parse(new TextDecoder().decode(bytes)) as KeptAnswer;
@@ -60,7 +60,7 @@ const keptAnswer = async ({ running, llm }: Asked, name: string, step: ModelCall
 
 /** Asks the provider, unless an earlier attempt has its answer. */
 const ask = async (
-  asked: Asked,
+  asked: ModelQuestion,
   turns: readonly ModelTurn[],
   step: ModelCall['step'],
 ): Promise<Answered | ModelFailed> => {
@@ -100,7 +100,7 @@ interface ReadAnswer {
 }
 
 const readAnswer = async (
-  { running, schema, settings, document, pages, llm }: Asked,
+  { running, schema, settings, document, pages, llm }: ModelQuestion,
   answer: Answered,
 ): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
   if (answer.finish === 'refused') return useless(llm, 'refused to answer.');
@@ -123,7 +123,7 @@ const better = (first: ReadAnswer, second: ReadAnswer): ReadAnswer => {
 
 /** Shows the model its answer and what is wrong with it, once. What fails now leaves the first answer. */
 const repaired = async (
-  asked: Asked,
+  asked: ModelQuestion,
   turns: readonly ModelTurn[],
   { answer, first }: { readonly answer: Answered; readonly first: ReadAnswer },
 ): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
@@ -140,7 +140,7 @@ const repaired = async (
 
 /** Asks the model about what it is shown, and has it repair its answer at most once. */
 export const askForValue = async (
-  asked: Asked,
+  asked: ModelQuestion,
   turns: readonly ModelTurn[],
 ): Promise<GroundedValue | ParseFailure | ModelFailed> => {
   const answer = await ask(asked, turns, 'extraction');

@@ -42,7 +42,7 @@ function membersOf(schema: Json | undefined): JsonObject | undefined {
 
 const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
-interface Reading {
+interface EngineReading {
   readonly confidences: ReadonlyMap<string, number>;
   /** Pointers of values that do not fit the schema. */
   readonly invalid: ReadonlySet<string>;
@@ -55,12 +55,12 @@ export function planOf(schema: JsonObject, { value, citations, validationErrors 
   return planAt(schema, value, { at: '', reading: { confidences, invalid } });
 }
 
-interface Place {
+interface PlannedAt {
   readonly at: string;
-  readonly reading: Reading;
+  readonly reading: EngineReading;
 }
 
-function planAt(schema: Json | undefined, value: Json | undefined, { at, reading }: Place): Plan {
+function planAt(schema: Json | undefined, value: Json | undefined, { at, reading }: PlannedAt): Plan {
   const properties = membersOf(schema);
   if (properties === undefined || !isObject(value))
     return isSure(schema, value, { at, reading }) ? 'sure' : 'ask';
@@ -79,7 +79,7 @@ function planAt(schema: Json | undefined, value: Json | undefined, { at, reading
  * Whether all of a value is read surely. A list is where each of its rows has every member that the schema names,
  * for an empty one, and what a row lacks, may have been overlooked.
  */
-function isSure(schema: Json | undefined, value: Json | undefined, { at, reading }: Place): boolean {
+function isSure(schema: Json | undefined, value: Json | undefined, { at, reading }: PlannedAt): boolean {
   if (value === undefined || value === null || reading.invalid.has(at)) return false;
   if (isList(value)) {
     const items = isObject(schema) ? ownMember(schema, 'items') : undefined;
@@ -90,7 +90,7 @@ function isSure(schema: Json | undefined, value: Json | undefined, { at, reading
     : (reading.confidences.get(at) ?? 0) >= SURE;
 }
 
-function areSure(properties: JsonObject, value: JsonObject, { at, reading }: Place): boolean {
+function areSure(properties: JsonObject, value: JsonObject, { at, reading }: PlannedAt): boolean {
   const names = [...new Set([...Object.keys(value), ...Object.keys(properties)])];
   const isMemberSure = (name: string): boolean => {
     const below = { at: `${at}/${pointerPart(name)}`, reading };

@@ -110,7 +110,7 @@ interface Opening {
   readonly schema: Json | undefined;
 }
 
-interface Place extends Pick<RankedField, 'path' | 'isRequired'> {
+interface FieldAt extends Pick<RankedField, 'path' | 'isRequired'> {
   readonly name: string;
   readonly above: string;
 }
@@ -119,7 +119,7 @@ const hasItems = (all: readonly JsonObject[]): boolean =>
   all.some(({ items, additionalProperties }) => items !== undefined || isObject(additionalProperties));
 
 /** The fields of a schema: its single values, and its lists and maps as wholes. */
-function fieldsOf({ root, schema }: Opening, place: Place, depth = 0): readonly AskedField[] {
+function fieldsOf({ root, schema }: Opening, place: FieldAt, depth = 0): readonly AskedField[] {
   const all = opened(root, schema);
   const members = all.flatMap(({ properties, required }) =>
     Object.entries(isObject(properties) ? properties : {}).map(([name, member]) => ({
@@ -141,7 +141,7 @@ function fieldsOf({ root, schema }: Opening, place: Place, depth = 0): readonly 
   });
 }
 
-function fieldAt({ root, schema }: Opening, place: Place, all: readonly JsonObject[]): AskedField {
+function fieldAt({ root, schema }: Opening, place: FieldAt, all: readonly JsonObject[]): AskedField {
   const query = new Map<string, number>();
   const isList = hasItems(all);
   if (isList) addDeep(query, { root, schema });

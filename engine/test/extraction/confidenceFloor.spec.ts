@@ -17,10 +17,10 @@ const cited = (path: string, confidence: number): LocalCitation => ({
   by: 'labels',
 });
 
-const floored = (value: JsonObject, places: Readonly<Record<string, number>>, minConfidence = 0.5) =>
+const floored = (value: JsonObject, places: Readonly<Record<string, number>>, min_confidence = 0.5) =>
   aboveFloor(
     { value, citations: Object.entries(places).map(([at, sure]) => cited(at, sure)) },
-    minConfidence,
+    { min_confidence },
   );
 
 /** The same page, its words recognised with so much confidence. */
@@ -82,7 +82,7 @@ describe('values below the floor of confidence', () => {
 
   it('are told in a bounded number of warnings', () => {
     const seen = Array.from({ length: 130 }, (_, i) => ({ ...cited(`/rows/${i}/x`, 0.1), value: i }));
-    const warnings = seenWarnings(seen, 0.5);
+    const warnings = seenWarnings(seen, { min_confidence: 0.5 });
     expect(warnings).to.have.lengthOf(101);
     expect(warnings.at(-1)).to.deep.equal({
       code: 'low_confidence',
@@ -93,7 +93,7 @@ describe('values below the floor of confidence', () => {
   it('are left out by the local engine, by its default too', () => {
     const sure = laidOut([INVOICE]);
     expect(extract(sure, SCHEMA).value).to.deep.equal({ invoice_number: 'LF-4711', total: 120.5 });
-    const strict = extract(sure, SCHEMA, { minConfidence: 1 });
+    const strict = extract(sure, SCHEMA, { min_confidence: 1 });
     expect(strict.value).to.deep.equal({});
     expect(strict.seen.map(({ path, value }) => [path, value])).to.deep.equal([
       ['/invoice_number', 'LF-4711'],
@@ -101,7 +101,7 @@ describe('values below the floor of confidence', () => {
     ]);
     const unsure = recognised(sure, 0.05);
     expect(extract(unsure, SCHEMA).value).to.deep.equal({});
-    expect(extract(unsure, SCHEMA, { minConfidence: 0 }).value).to.have.property('total', 120.5);
+    expect(extract(unsure, SCHEMA, { min_confidence: 0 }).value).to.have.property('total', 120.5);
   });
 
   it('are left out of a model’s answer; what stands nowhere has no confidence, and stays', () => {

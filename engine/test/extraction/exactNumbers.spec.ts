@@ -63,7 +63,9 @@ describe('digits that are asked for as a number', () => {
         expect(seen.map(({ path, value: said, text: as }) => [path, said, as])).to.deep.equal([
           [`/${name}`, text, text],
         ]);
-        expect(seenWarnings(seen, 0.5).map(({ code, message }) => [code, message])).to.deep.equal([
+        expect(
+          seenWarnings(seen, { min_confidence: 0.5 }).map(({ code, message }) => [code, message]),
+        ).to.deep.equal([
           [
             'inexact_number',
             `Left out: "${text}" is no number that JSON carries exactly: ask for it as a string.`,

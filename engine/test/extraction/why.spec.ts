@@ -129,7 +129,7 @@ describe('why a value came', () => {
   it('says that a value is less sure than was asked for', () => {
     const text = 'Delivery note\n\nWarehouse Kiel North\n\nCarrier and driver: Jens Poulsen\n';
     const schema = schemaOf({ carrier: { type: 'string' } });
-    const { value, why } = extract(textDocument(text), schema, { why: true, minConfidence: 1 });
+    const { value, why } = extract(textDocument(text), schema, { why: true, min_confidence: 1 });
     expect(value).to.deep.equal({});
     expect(why?.[0]?.offers.some(({ outcome }) => outcome === 'unsure')).to.equal(true);
     expect(why?.[0]?.offers.some(({ outcome }) => outcome === 'won')).to.equal(false);
@@ -152,7 +152,7 @@ describe('why a value came', () => {
     const text = 'Locker code: LF-4711\n';
     const schema = schemaOf({ locker_code: { type: 'string' } });
     const byOf = (without: readonly (keyof typeof GENERATORS)[]): readonly string[] =>
-      extract(textDocument(text), schema, { without: new Set(without), minConfidence: 0 }).citations.map(
+      extract(textDocument(text), schema, { without: new Set(without), min_confidence: 0 }).citations.map(
         ({ by }) => by,
       );
     expect(byOf([])).to.deep.equal(['labels']);

@@ -74,7 +74,7 @@ describe('a form of a kind that no rule knows', () => {
   });
 
   it('leaves out what is less sure than asked for', () => {
-    expect(extract(document, HIVE_SCHEMA, { minConfidence: 1 }).value).to.deep.equal({});
+    expect(extract(document, HIVE_SCHEMA, { min_confidence: 1 }).value).to.deep.equal({});
   });
 });
 

@@ -13,6 +13,7 @@ import {
   wholeNumberText,
 } from './basics.ts';
 import { billingType } from '../../../domain/account/messages.ts';
+import { reviewPolicy } from '../../../domain/review.ts';
 import { checkOutcome, citation, duplicateOut, originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
 import {
   CHUNKS,
@@ -111,10 +112,10 @@ const MIN_CONFIDENCE =
   'Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as `low_confidence`. Default: 0.5.';
 
 /** As numbers are spelled in JSON. */
-export const minConfidenceIn = settingMembers.min_confidence.meta({ description: MIN_CONFIDENCE });
+const minConfidenceIn = settingMembers.min_confidence.meta({ description: MIN_CONFIDENCE });
 
 /** What a model is asked for, in any request. */
-export const modelsForIn = settingMembers.models_for.meta({
+const modelsForIn = settingMembers.models_for.meta({
   description:
     '`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a ' +
     'confidence of 0.9 or more; `meta.read_by` says who read what. The engine reads the document, so the work has ' +
@@ -125,7 +126,7 @@ const REQUIRE_GROUNDING =
   'true: values of an extraction model that are nowhere in the document are left out, and `meta.warnings` lists them ' +
   'as `not_grounded`. Default: false; they stay, with `grounding: none`.';
 
-export const requireGroundingIn = settingMembers.require_grounding.meta({ description: REQUIRE_GROUNDING });
+const requireGroundingIn = settingMembers.require_grounding.meta({ description: REQUIRE_GROUNDING });
 
 /** Pages of a document, in one spelling. */
 const pageChoiceIn = z
@@ -195,6 +196,22 @@ export const extractionIn = {
   ...shownIn,
   require_grounding: orAbsent(requireGroundingIn),
   review: orAbsent(reviewIn),
+};
+
+/** The settings that a saved config may keep, as it is published. */
+export const savedSettingsIn = {
+  min_confidence: minConfidenceIn.nullish(),
+  models_for: modelsForIn.nullish(),
+  require_grounding: requireGroundingIn.nullish(),
+  review: reviewIn.nullish(),
+};
+
+/** The same as a config that is there tells them. */
+export const savedSettingsOut = {
+  min_confidence: z.number().nullable(),
+  models_for: settingMembers.models_for.nullable(),
+  require_grounding: settingMembers.require_grounding.nullable(),
+  review: reviewPolicy.nullable(),
 };
 
 export const extractForm = z

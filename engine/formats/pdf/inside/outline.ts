@@ -27,7 +27,7 @@ export function outlineOf(objects: PdfObjects, numbers: ReadonlyMap<number, numb
   const found: Bookmark[] = [];
   const seen = new Set<number>();
   let isTree = true;
-  const open: Place[] = [];
+  const open: OutlineItem[] = [];
   const follow = (value: PdfValue | undefined, depth: number): void => {
     if (!isRef(value)) return;
     if (seen.has(value.number) || depth > DEPTH_MAX) isTree = false;
@@ -48,7 +48,7 @@ export function outlineOf(objects: PdfObjects, numbers: ReadonlyMap<number, numb
   return { bookmarks: found, isSound: isTree && seen.size < BOOKMARKS_MAX };
 }
 
-interface Place {
+interface OutlineItem {
   readonly ref: PdfRef;
   readonly depth: number;
 }
