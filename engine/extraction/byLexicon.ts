@@ -6,7 +6,7 @@ import { findParty } from './parties/parties.ts';
 import { findInProse } from './prose/proseValues.ts';
 import { pick, contextScore } from './ranking.ts';
 import type { Source } from './source.ts';
-import { isTotal } from './tables/totals.ts';
+import { isTotal } from './singles/totals.ts';
 import { findText } from './texts.ts';
 import type { Candidate } from './candidates.ts';
 import { judgedFor } from './words/says.ts';

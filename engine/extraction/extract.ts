@@ -18,7 +18,7 @@ import { mapValue, nestedValue } from './lists/openValues.ts';
 import { singlesOf } from './singles/singles.ts';
 import { paceOf, type Pace } from './pace.ts';
 import { sourceOf, type Source } from './source.ts';
-import { findTotals, isTotal } from './tables/totals.ts';
+import { findTotals, isTotal } from './singles/totals.ts';
 import { whyLog } from './why.ts';
 import { scoredSingles, type Singles } from '../reader/scorer.ts';
 

@@ -46,6 +46,9 @@ export interface Finding {
   readonly kind?: EvidenceKind | undefined;
 }
 
+/** The findings of one row, by the pointer of the member below the row. */
+export type RowFindings = ReadonlyMap<string, Finding>;
+
 /** A finding with the name of the way that made it. */
 export interface Signed extends Finding {
   readonly by: Generator;

@@ -4,7 +4,7 @@ import { fieldsOf, rulesFor } from '../../engine/extraction/extract.ts';
 import { schemaTree } from '../../engine/extraction/fields/fields.ts';
 import { paceOf } from '../../engine/extraction/pace.ts';
 import { sourceOf } from '../../engine/extraction/source.ts';
-import { findTotals, isTotal } from '../../engine/extraction/tables/totals.ts';
+import { findTotals, isTotal } from '../../engine/extraction/singles/totals.ts';
 import { isSame } from '../../engine/reader/candidates.ts';
 import { FEATURES, type Candidate } from '../../engine/reader/features.ts';
 import { weighed, type Weighed } from '../../engine/reader/scorer.ts';

@@ -1,13 +1,12 @@
 import type { Field } from '../fields/fields.ts';
 import { withoutEnd, folded } from '../../kernel/text.ts';
-import type { Finding, Signed } from '../finding.ts';
+import type { Finding, Signed, RowFindings } from '../finding.ts';
 import type { Generator } from '../../ports/why.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import { headOf } from '../parts/head.ts';
 import { isOrganization, personIn } from '../parts/people.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import { codeFact } from './codeFacts.ts';
 import { invoiceFact } from './invoiceFacts.ts';
 import { type Fact, mailFact } from './mailFacts.ts';

@@ -1,10 +1,9 @@
 import type { EmbeddedInvoice } from '../../document/document.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Field } from '../fields/fields.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding, RowFindings } from '../finding.ts';
 import type { Source } from '../source.ts';
 import type { Listed } from '../lists/rowMembers.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import type { Fact } from './mailFacts.ts';
 
 /** A program wrote it for programs: what it says is not read, but known. */

@@ -1,12 +1,13 @@
+import type { RowFindings } from '../finding.ts';
 import type { Word } from '../../document/document.ts';
 import { once } from '../../kernel/once.ts';
 import type { Called, Field } from '../fields/fields.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import { contextScore, sections } from './sections.ts';
 import { unfolded } from './apart.ts';
 import type { Grid, Headed } from './grid.ts';
+import { areGoods, goodsMatcher } from './goods.ts';
 import { headedBy, type Asked } from './headerRows.ts';
 import { headerMatcher } from '../words/says.ts';
 import { lineGrids } from './lineGrids.ts';
@@ -37,13 +38,18 @@ const TURNED_COSTS = 0.03;
 export function gridRows({ fields, called, outer }: Listed, source: Source): GridAnswer {
   const none = { rows: [], score: 0 };
   if (fields.length === 0) return none;
-  const matcher = headerMatcher(source.labels);
+  const matcher = areGoods(fields) ? goodsMatcher(source.labels) : headerMatcher(source.labels);
   const asked = { fields, outer, matcher, source, called };
+  const lines = answerOf(linesFor(source)(fields), {
+    ...asked,
+    least: areGoods(fields) ? ANSWERS : LINES_ANSWER,
+  });
+  if (areGoods(fields) && lines.rows.length > 0) return lines;
   const drawn = drawnIn(source);
   const turned = answerOf(turnedIn(source), { ...asked, least: TURNED_ANSWERS });
   const answers = [
     answerOf(drawn, { ...asked, least: ANSWERS }),
-    answerOf(linesFor(source)(fields), { ...asked, least: LINES_ANSWER }),
+    lines,
     { ...turned, score: turned.score - TURNED_COSTS },
   ];
   return answers.reduce((best, one) => (isBetter(one, best) ? one : best), none);
@@ -86,6 +92,7 @@ function answerOf(grids: readonly Grid[], { called, least, ...asked }: Answering
     if (one !== undefined && (best === undefined || rank(one, context) > rank(best, context))) best = one;
   if (best === undefined || (rank(best, context) < least && !namesAllButOne(best, asked.fields, least)))
     return none;
+
   const parts = sections(best, { grids, headed, called, asked });
   const choice = rowChoice(called, parts);
   const rows = parts.flatMap((part) => rowsOf(part, { ...asked, choice }));

@@ -6,6 +6,7 @@ import { asksBothSides, withSides } from './apart.ts';
 import type { HeaderMatcher } from '../words/says.ts';
 import { byContent } from './byContent.ts';
 import { beginsWithValues, byOrder } from './byOrder.ts';
+import { areGoods, byProduct } from './goods.ts';
 import { remembered } from '../../kernel/once.ts';
 
 /** Tables with more columns are no registers that a schema asks for. */
@@ -218,7 +219,9 @@ function namedColumns(
       return named < NAMED ? [] : [{ field, column, score: named * typeFit(field, profile(column)) }];
     }),
   );
-  return { mapped: assigned(withoutDoubtful(pairs, texts)), texts, profile };
+  if (!areGoods(fields)) return { mapped: assigned(withoutDoubtful(pairs, texts)), texts, profile };
+  const multiplied = byProduct(body, texts, { fields, matcher, source });
+  return { mapped: assigned(pairs.toReversed(), multiplied), texts, profile };
 }
 
 /** With the columns of fields that no header names, told by what stands in them. */
@@ -264,10 +267,13 @@ function counted(keys: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-function assigned(pairs: readonly Pair[]): ReadonlyMap<Field, Place> {
-  const mapped = new Map<Field, Place>();
-  const used = new Set<number>();
-  const ordered = [...pairs].sort((a, b) => b.score - a.score || a.column - b.column);
+function assigned(
+  pairs: readonly Pair[],
+  known: ReadonlyMap<Field, Place> = NONE,
+): ReadonlyMap<Field, Place> {
+  const mapped = new Map(known);
+  const used = new Set([...known.values()].map(({ column }) => column));
+  const ordered = [...pairs].sort((a, b) => b.score - a.score);
   for (const { field, column, score } of ordered) {
     if (mapped.has(field) || used.has(column)) continue;
     mapped.set(field, { column, score });

@@ -3,9 +3,19 @@ import type { Row, Segment } from '../places/layout.ts';
 import { labelWords } from '../words/labelWords.ts';
 import { asksBothSides, hasSides } from './apart.ts';
 import { isDay } from './days.ts';
+import { areGoods, isTotalRow } from './goods.ts';
+import { numbersApart } from '../places/segmentParts.ts';
 import type { Cell, Grid, GridRow } from './grid.ts';
 import type { Asked as AskedOfRows } from './headerRows.ts';
-import { columnSpans, gridRow, nearestOver, placedCells, placedWords } from './lineColumns.ts';
+import {
+  columnsOf,
+  columnSpans,
+  gridRow,
+  isNumeric,
+  nearestOver,
+  placedCells,
+  placedWords,
+} from './lineColumns.ts';
 
 type Asked = Omit<AskedOfRows, 'outer'>;
 
@@ -31,9 +41,10 @@ export function lineGrids(asked: Asked): readonly Grid[] {
   const { rows } = asked.source.layout;
   const headers = rows.slice(0, ROWS_MAX).filter((row) => isHeader(row, asked));
   const starts = new Set(headers);
+  const isEnd = areGoods(asked.fields) ? (row: Row) => isTotalRow(row, asked.source) : () => false;
   const hits = headers.map((row) => ({ row, hits: hitsOf(row, asked) }));
   return strongestOf(hits, (one, next) => isNear(one.row, next.row)).flatMap(({ row }) =>
-    gridUnder(row, rows, starts),
+    gridUnder(row, rows, { starts, isEnd, areGoods: areGoods(asked.fields) }),
   );
 }
 
@@ -77,13 +88,13 @@ function runsOf({ words }: Segment): readonly string[] {
 }
 
 /** A row that may be a header, with how many fields it names. */
-export interface Header {
+interface Header {
   readonly row: Row;
   readonly hits: number;
 }
 
 /** Of headers that stand in one band, the one that names most. */
-export function strongestOf(
+function strongestOf(
   headers: readonly Header[],
   isOneBand: (one: Header, next: Header) => boolean,
 ): readonly Header[] {
@@ -98,14 +109,23 @@ export function strongestOf(
 }
 
 /** Where the top of a row stands, points. */
-export const top = ({ segments }: Row): number => Math.min(...segments.map(({ y0 }) => y0));
+const top = ({ segments }: Row): number => Math.min(...segments.map(({ y0 }) => y0));
 const height = ({ segments }: Row): number => Math.max(...segments.map(({ y0, y1 }) => y1 - y0));
 const isNear = (above: Row, below: Row): boolean => Math.abs(top(below) - top(above)) <= NEAR * height(below);
 
-function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>): readonly Grid[] {
+/** Where the rows below a header end. */
+interface Ending {
+  /** The headers of other grids. */
+  readonly starts: ReadonlySet<Row>;
+  readonly isEnd: (row: Row) => boolean;
+  readonly areGoods: boolean;
+}
+
+function gridUnder(header: Row, rows: readonly Row[], ending: Ending): readonly Grid[] {
+  if (ending.areGoods) return goodsUnder(header, rows, ending);
   const band = bandAround(header, rows);
   const last = band.at(-1) ?? header;
-  const body = bodyBelow(last, rows, starts);
+  const body = bodyBelow(last, rows, ending);
   if (body.length === 0) return [];
   const full = body.filter(({ segments }) => segments.length > 1 || body.length < 3);
   const columns = columnSpans(full, last.segments);
@@ -131,6 +151,84 @@ function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>):
     },
   ];
 }
+
+/** The same below a header of several lines, whose columns are where amounts stand. */
+function goodsUnder(header: Row, rows: readonly Row[], ending: Ending): readonly Grid[] {
+  const band = bandOf(header, rows);
+  const body = bodyOf(
+    rows.slice(header.index + 1).filter((row) => !band.includes(row)),
+    band,
+    ending,
+  );
+  if (body.length === 0) return [];
+  const columns = columnsOf(band, body);
+  if (columns.length < 2) return [];
+  const { page } = header;
+  const heads = columns.map(({ header: words }): Cell | undefined =>
+    words.length === 0 ? undefined : { text: words.join(' '), page, words: [], columnSpan: 1 },
+  );
+  return [
+    {
+      rows: [heads, ...body.map((row) => gridRow(row, columns))],
+      columns: columns.length,
+      page,
+      above: [],
+      about: [],
+      title: undefined,
+      follows: false,
+      continues: false,
+      isTurned: false,
+      overColumns: () => heads,
+    },
+  ];
+}
+
+/** Rows next to the header row that still belong to it, in points between their tops. */
+const HEADER_BAND = 36;
+const GAP_MAX = 70;
+const bottom = (row: Row): number => Math.max(...row.segments.map(({ y1 }) => y1));
+
+/** The header's row with the rows of words right above and below it. */
+function bandOf(header: Row, rows: readonly Row[]): readonly Row[] {
+  const isHeaderPart = (row: Row): boolean =>
+    row.page === header.page &&
+    Math.abs(top(row) - top(header)) <= HEADER_BAND &&
+    row.segments.every(({ text, x0, x1 }) => !/\d/.test(text) && x1 - x0 < 140);
+  const band = [header];
+  for (let i = header.index - 1; i >= 0 && nextTo(rows[i], band[0], isHeaderPart); i -= 1)
+    band.unshift(rows[i] ?? header);
+  for (let i = header.index + 1; i < rows.length && nextTo(rows[i], band.at(-1), isHeaderPart); i += 1)
+    band.push(rows[i] ?? header);
+  return band;
+}
+
+const nextTo = (row: Row | undefined, edge: Row | undefined, isPart: (row: Row) => boolean): boolean =>
+  row !== undefined && edge !== undefined && Math.abs(top(row) - top(edge)) < 16 && isPart(row);
+
+/** Rows up to a total or a wide gap. The next page goes on with the table when its first row has amounts. */
+function bodyOf(rows: readonly Row[], band: readonly Row[], { isEnd, starts }: Ending): readonly Row[] {
+  const body: Row[] = [];
+  const left = Math.min(...band.flatMap(({ segments }) => segments.map(({ x0 }) => x0)));
+  let page = band[0]?.page;
+  let end = Math.max(...band.map(bottom));
+  for (const row of rows) {
+    if (isEnd(row) || beginsAnotherList(row, left) || (starts.has(row) && row.page !== page)) break;
+    if (row.page === page ? top(row) - end > GAP_MAX : amounts(row) < 2) break;
+    body.push({ ...row, segments: row.segments.flatMap(numbersApart) });
+    page = row.page;
+    end = bottom(row);
+  }
+  return body;
+}
+
+/** The header of another table, or a title at the left edge. */
+function beginsAnotherList({ segments }: Row, left: number): boolean {
+  if (segments.length >= 3 && segments.every(({ text }) => !/\d/.test(text))) return true;
+  const [only, ...others] = segments;
+  return others.length === 0 && only !== undefined && /:\s*$/.test(only.text) && only.x0 <= left + 5;
+}
+
+const amounts = ({ segments }: Row): number => segments.filter(({ text }) => isNumeric(text)).length;
 
 /** Heights of a line from the top of one to the top of the next, within one cell. */
 const WRAPPED = 1.65;
@@ -254,12 +352,12 @@ const isNumbers = ({ segments }: Row): boolean =>
   2 * segments.filter(({ text }) => isNumber(text) && !YEAR.test(text)).length > segments.length;
 
 /** Rows down to white, or to the next header; on the next page while its first rows look alike. */
-function bodyBelow(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>): readonly Row[] {
+function bodyBelow(header: Row, rows: readonly Row[], { starts, isEnd }: Ending): readonly Row[] {
   const body: Row[] = [];
   let last = header;
   for (const row of rows.slice(header.index + 1, header.index + 1 + BODY_MAX)) {
     const isNext = starts.has(row) && (body.length > BAND_MAX || body.some((one) => /\d/.test(textOf(one))));
-    if (isNext || beginsAnother(row, rows[row.index + 1], body)) break;
+    if (isNext || isEnd(row) || beginsAnother(row, rows[row.index + 1], body)) break;
     if (row.page === last.page ? top(row) - top(last) > WHITE_MAX * height(row) : !goesOver(row, rows, body))
       break;
     body.push(row);

@@ -5,11 +5,11 @@ import { wholeScore, type HeaderMatcher } from '../words/says.ts';
 import { folded } from '../../kernel/text.ts';
 import { labelWords } from '../words/labelWords.ts';
 import { ALIKE, alike } from '../words/alike.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding, RowFindings } from '../finding.ts';
 import { cellValue } from './cellValues.ts';
+import { goesOn, keyColumns } from './goods.ts';
 import { ownCells, partedColumn, type PartedColumn } from './partedCells.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import { lexicon } from '../words/lexicon.ts';
 
 /** A stretch of rows under one header. */
@@ -35,10 +35,18 @@ interface Reading {
 export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
   const { grid, from, to, mapped } = part;
   const parted = partedColumn(part, reading.fields);
-  const asked = { ...reading, mapped, parted, about: aboutOf(part), ditto: dittoFields(part, reading.outer) };
+  const keys = keyColumns(mapped, reading.fields);
+  const ditto = keys.length > 0 ? [] : dittoFields(part, reading.outer);
+  const asked = { ...reading, mapped, parted, about: aboutOf(part), ditto };
   const rows: RowFindings[] = [];
   let { group } = part;
+  let last: Cell | undefined;
   for (const row of grid.rows.slice(from, to)) {
+    if (keys.length > 0 && keys.every((column) => isEmpty(row[column]))) {
+      last = withMore(rows, row, { mapped, last, source: reading.source });
+      continue;
+    }
+    last = textOf(row, mapped);
     const named = mayBeGroup(row, { grid, mapped, fields: reading.fields });
     if (named !== undefined) group = named;
     else if (reading.choice.selects(row)) {
@@ -47,6 +55,40 @@ export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
     }
   }
   return rows;
+}
+
+/** The text of a row of goods. */
+const textOf = (row: GridRow, mapped: Part['mapped']): Cell | undefined => {
+  const own = textIn(mapped);
+  return own === undefined ? undefined : row[own[1].column];
+};
+
+const textIn = (mapped: Part['mapped']) =>
+  [...mapped].find(([{ kind }]) => kind === 'text' || kind === 'party');
+
+/** Adds a line without an amount to the text of the row above; undefined where that has ended. */
+function withMore(
+  rows: RowFindings[],
+  row: GridRow,
+  { mapped, last, source }: Pick<RowReading, 'mapped' | 'source'> & { readonly last: Cell | undefined },
+): Cell | undefined {
+  const [own, current] = [textIn(mapped), rows.at(-1)];
+  if (own === undefined || current === undefined) return undefined;
+  const [{ pointer }, { column }] = own;
+  const [next, finding] = [row[column], current.get(pointer)];
+  if (next === undefined || isEmpty(next)) return last;
+  if (finding === undefined) {
+    const begun = cellValue(own[0], next, { source, evidence: EVIDENCE });
+    if (begun !== undefined) rows[rows.length - 1] = new Map([...current, [pointer, begun]]);
+    return next;
+  }
+  if (last === undefined || !goesOn(last, next)) return undefined;
+  const text = `${finding.text} ${next.text}`;
+  rows[rows.length - 1] = new Map([
+    ...current,
+    [pointer, { ...finding, value: text, text, words: [...finding.words, ...next.words] }],
+  ]);
+  return next;
 }
 
 /** What sums are called besides: "Net amount", "VAT 19 %" below the items that they are of. */
@@ -124,7 +166,7 @@ function valuesOf(
   row: GridRow,
   { mapped, parted, fields, source }: RowReading,
 ): Map<string, Finding> | undefined {
-  const told = mapped.size / Math.max(mapped.size, fields.length);
+  const told = keyColumns(mapped, fields).length > 0 ? 1 : mapped.size / Math.max(mapped.size, fields.length);
   const found = new Map<string, Finding>();
   let misfits = 0;
   for (const { field, place, cell } of parted?.cellsOf(row, mapped) ?? ownCells(row, mapped)) {

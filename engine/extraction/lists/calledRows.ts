@@ -1,10 +1,9 @@
 import type { Field } from '../fields/fields.ts';
-import { textFinding, type Finding } from '../finding.ts';
+import { textFinding, type Finding, type RowFindings } from '../finding.ts';
 import { cellValue } from '../grids/cellValues.ts';
 import { ALIKE, spelledAlike } from '../words/alike.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import type { Listed } from './rowMembers.ts';
 import { lexicon } from '../words/lexicon.ts';
 

@@ -1,11 +1,10 @@
 import type { Field } from '../fields/fields.ts';
 import { folded } from '../../kernel/text.ts';
-import type { Finding } from '../finding.ts';
+import type { Finding, RowFindings } from '../finding.ts';
 import { entryFinding } from './labelledLists.ts';
 import type { Listed } from './rowMembers.ts';
 import { textLines, type TextLine } from './textLines.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import type { Json } from '../../kernel/json.ts';
 import { lexicon } from '../words/lexicon.ts';
 import { wantsOf } from '../fields/wants.ts';

@@ -1,12 +1,11 @@
 import type { Called, Field } from '../fields/fields.ts';
 import { labelWords } from '../words/labelWords.ts';
 import { namedBy, type Names } from '../words/says.ts';
-import { confidenceOf, type Finding } from '../finding.ts';
+import { confidenceOf, type Finding, type RowFindings } from '../finding.ts';
 import { cellValue } from '../grids/cellValues.ts';
 import type { Cell } from '../grids/grid.ts';
 import { isLoud, textLines, type TextLine, wordsOf } from './textLines.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import { lexicon } from '../words/lexicon.ts';
 
 /** An entry of a list as it stands in the document. */

@@ -3,7 +3,8 @@ import type { Generator, Outcome } from '../../ports/why.ts';
 import { authorRows, factFor } from '../facts/bylines.ts';
 import { invoiceRows } from '../facts/invoiceFacts.ts';
 import type { Field } from '../fields/fields.ts';
-import { findingOf, type Finding, type Signed } from '../finding.ts';
+import { findingOf, type Finding, type Signed, type RowFindings } from '../finding.ts';
+import { areGoods } from '../grids/goods.ts';
 import { gridRows } from '../grids/gridRows.ts';
 import { contactList } from '../parts/contacts.ts';
 import { listInProse } from '../prose/proseValues.ts';
@@ -13,6 +14,7 @@ import { settled, type Off } from './balances.ts';
 import { calledRows } from './calledRows.ts';
 import { citedRows, citedWorks } from './citedWorks.ts';
 import { datedEntries } from './datedEntries.ts';
+import { findItems } from './itemRows.ts';
 import { labelledRows, listedTexts } from './labelledLists.ts';
 import { numberedRows } from './numberedRows.ts';
 import { recordRows } from './recordRows.ts';
@@ -22,7 +24,6 @@ import type { Source } from '../source.ts';
 import { typedLines } from './typedLines.ts';
 import { figureMembers, figureRows } from '../statements/figureLines.ts';
 import { statementMembers, statementRows } from '../statements/statementRows.ts';
-import { findRows, type RowFindings } from '../tables/rowValues.ts';
 import { findTexts } from '../texts.ts';
 
 /** A way to the items of a list: undefined where it says nothing, so that the next is tried. */
@@ -71,9 +72,6 @@ const someOf = <Item>(items: readonly Item[] | undefined): readonly Item[] | und
 /** A row whose findings one way made. */
 export const signedRow = (row: RowFindings, by: Generator): SignedRow =>
   new Map([...row].map(([pointer, finding]) => [pointer, { ...finding, by }]));
-
-/** Amounts of goods: their columns are told by arithmetic too. */
-const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_total']);
 
 /** The rows of a list, by the way that answers it best. */
 export function listedRows(listed: Listed, source: Source): ListItems<SignedRow> {
@@ -140,12 +138,11 @@ interface RowWay {
   readonly rows: (listed: Listed, source: Source) => readonly RowFindings[];
 }
 
-const rowsFor = once((source: Source) => once((fields: readonly Field[]) => findRows(fields, source)));
 const recordsFor = once((source: Source) => once((fields: readonly Field[]) => recordRows(fields, source)));
 
 const WORKS: RowWay = { by: 'references', rows: citedRows };
 const TABLES: RowWay = { by: 'tables', rows: (listed, source) => gridRows(listed, source).rows };
-const LINES: RowWay = { by: 'lines', rows: ({ fields }, source) => rowsFor(source)(fields) };
+const LINES: RowWay = { by: 'lines', rows: ({ fields }, source) => findItems(fields, source) };
 const LABELS: RowWay = { by: 'listed', rows: labelledRows };
 const RECORDS: readonly RowWay[] = [
   { by: 'records', rows: ({ fields }, source) => recordsFor(source)(fields) },
@@ -159,8 +156,7 @@ const TYPED: RowWay = { by: 'programme', rows: typedLines };
 /** Rows that hold rows are told by tables alone: other ways know of no groups. */
 function rowWays({ fields, outer }: Listed): readonly RowWay[] {
   if (outer.size > 0) return [WORKS, TABLES];
-  const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  if (goods >= 2) return [WORKS, LINES, TABLES, CALLED];
+  if (areGoods(fields)) return [WORKS, TABLES, LINES, CALLED];
   return fields.length === 1
     ? [WORKS, TABLES, LABELS, ...RECORDS, NUMBERED, TYPED]
     : [WORKS, TABLES, ...RECORDS, LABELS, NUMBERED, CALLED, TYPED];

@@ -1,8 +1,7 @@
 import type { Field } from '../fields/fields.ts';
-import { confidenceOf, textFinding, type Finding } from '../finding.ts';
+import { confidenceOf, textFinding, type Finding, type RowFindings } from '../finding.ts';
 import type { Row } from '../places/layout.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import { entryFinding } from './labelledLists.ts';
 import { textLines } from './textLines.ts';
 import { lexicon } from '../words/lexicon.ts';

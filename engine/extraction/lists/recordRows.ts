@@ -1,4 +1,4 @@
-import { type EvidenceKind, textFinding, type Finding } from '../finding.ts';
+import { type EvidenceKind, textFinding, type Finding, type RowFindings } from '../finding.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Pair } from '../form/pair.ts';
 import type { Segment } from '../places/layout.ts';
@@ -6,7 +6,6 @@ import { labelIndexOf } from '../singles/labelIndex.ts';
 import { impliedBy, shapeOf } from '../singles/shapes.ts';
 import { valuesAt, type ValueReading } from '../singles/values.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 
 /** A label that says a member of the list, with the value beside it. */
 interface Hit {

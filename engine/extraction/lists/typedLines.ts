@@ -1,14 +1,13 @@
 import { inSegment } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import { wholeScore } from '../words/says.ts';
-import { textFinding, type Finding } from '../finding.ts';
+import { textFinding, type Finding, type RowFindings } from '../finding.ts';
 import { isSentence } from '../form/printed.ts';
 import { below } from '../form/neighbours.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import { timesIn } from '../values/numbers.ts';
 import type { Listed } from './rowMembers.ts';
 

@@ -1,14 +1,13 @@
 import { inSegment } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import { asks } from '../fields/wants.ts';
-import { textFinding, findingOf, type Finding } from '../finding.ts';
+import { textFinding, findingOf, type Finding, type RowFindings } from '../finding.ts';
 import { cellValue } from '../grids/cellValues.ts';
 import { rowChoice } from '../grids/partRows.ts';
 import { folded } from '../../kernel/text.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import { lexicon } from '../words/lexicon.ts';
 
 /** Fewer lines are no statement. */

@@ -1,14 +1,13 @@
 import type { Json } from '../../kernel/json.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Candidate } from '../candidates.ts';
-import { findingOf, textFinding, type Finding } from '../finding.ts';
+import { findingOf, textFinding, type Finding, type RowFindings } from '../finding.ts';
 import { namedBy, type Names } from '../words/says.ts';
 import { folded } from '../../kernel/text.ts';
 import { labelWords } from '../words/labelWords.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
-import type { RowFindings } from '../tables/rowValues.ts';
 import { fiscalEnd, fiscalName, lastDay, statementsOf, type Statement } from './statements.ts';
 import { lexicon } from '../words/lexicon.ts';
 import { asks, type Want } from '../fields/wants.ts';

@@ -2,10 +2,11 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { inSegment } from '../../extraction/candidates.ts';
 import { coerced } from '../../extraction/fields/coerced.ts';
 import type { Field } from '../../extraction/fields/fields.ts';
+import { gridRows } from '../../extraction/grids/gridRows.ts';
 import { overlap, type Row, type Segment } from '../../extraction/places/layout.ts';
+import { findItems } from '../../extraction/lists/itemRows.ts';
 import { signedRow } from '../../extraction/lists/listedRows.ts';
 import type { SignedRow } from '../../extraction/lists/rowValues.ts';
-import { findRows } from '../../extraction/tables/rowValues.ts';
 import { numbersApart } from '../../extraction/places/segmentParts.ts';
 import type { Source } from '../../extraction/source.ts';
 import { sameValue, squeezed } from '../scoring/agreement.ts';
@@ -199,6 +200,8 @@ export function rowsBy(
     ...field,
     phrases: [...field.phrases, ...(headers.get(field.pointer) ?? []).map((text) => text.split(' '))],
   }));
-  const rows = findRows(taught, { ...source, endsRows: (row) => ends.includes(endOf(row) ?? '') });
-  return rows.map((row) => signedRow(row, 'examples'));
+  const asked = { fields: taught, outer: new Set<Field>(), called: { phrases: [], description: '' } };
+  const told = { ...source, endsRows: (row: Row) => ends.includes(endOf(row) ?? '') };
+  const { rows } = gridRows(asked, told);
+  return (rows.length > 0 ? rows : findItems(taught, told)).map((row) => signedRow(row, 'examples'));
 }

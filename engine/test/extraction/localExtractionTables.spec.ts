@@ -3,7 +3,7 @@ import { openFlow } from '../../formats/pieces/flow.ts';
 import { textDocument } from '../../formats/text/textDocument.ts';
 import { tableOf, type Document } from '../../document/document.ts';
 import type { Json } from '../../kernel/json.ts';
-import { multiplies, productsOf } from '../../extraction/values/arithmetic.ts';
+import { productsOf } from '../../extraction/grids/goods.ts';
 import { extract } from '../../extraction/extract.ts';
 import { repairedShape } from '../../extraction/places/layout.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
@@ -190,9 +190,9 @@ describe('columns that multiply', () => {
       [1, 10, 7, 0.2, 2],
       [2, 5, 7, 0.1, 0.5],
     ];
-    expect(productsOf(grid)).to.deep.include({ quantity: 1, price: 3, amount: 4 });
-    expect(multiplies(grid, { quantity: 0, price: 2, amount: 4 })).to.equal(false);
-    expect(productsOf([])).to.deep.equal([]);
+    expect(productsOf(grid, 5)).to.deep.include([1, 3, 4]);
+    expect(productsOf(grid, 5)).not.to.deep.include([0, 2, 4]);
+    expect(productsOf([], 5)).to.deep.equal([]);
   });
 });
 

@@ -5,7 +5,7 @@ import { findingOf, textFinding, type Finding } from '../finding.ts';
 import { wholeScore } from '../words/says.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
-import { isTotalRow } from './tables.ts';
+import { isTotalRow } from '../grids/goods.ts';
 
 /** A line of a receipt: what was bought, and the numbers beside it. */
 interface Item {
