@@ -6,6 +6,7 @@ import { folded } from '../../kernel/text.ts';
 import { labelWords } from '../words/labelWords.ts';
 import { ALIKE, alike } from '../words/alike.ts';
 import type { Finding } from '../finding.ts';
+import type { Formulas } from './computed.ts';
 import { cellValue } from './cellValues.ts';
 import { ownCells, partedColumn, type PartedColumn } from './partedCells.ts';
 import type { Source } from '../source.ts';
@@ -28,6 +29,7 @@ interface Reading {
   readonly outer: ReadonlySet<Field>;
   readonly choice: RowChoice;
   readonly matcher: HeaderMatcher;
+  readonly formulas: Formulas;
   readonly source: Source;
 }
 
@@ -43,7 +45,8 @@ export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
     if (named !== undefined) group = named;
     else if (reading.choice.selects(row)) {
       const found = rowFindings(row, { ...asked, group, before: rows.at(-1) });
-      if (found !== undefined && !isSum(found, labelOf(row, mapped), { ...reading, rows })) rows.push(found);
+      if (found !== undefined && !isSum(found, labelOf(row, mapped), { ...reading, rows }))
+        rows.push(new Map([...found, ...reading.formulas(row)]));
     }
   }
   return rows;

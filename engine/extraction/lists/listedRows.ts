@@ -70,7 +70,7 @@ const someOf = <Item>(items: readonly Item[] | undefined): readonly Item[] | und
 
 /** A row whose findings one way made. */
 export const signedRow = (row: RowFindings, by: Generator): SignedRow =>
-  new Map([...row].map(([pointer, finding]) => [pointer, { ...finding, by }]));
+  new Map([...row].map(([pointer, finding]) => [pointer, { ...finding, by: finding.by ?? by }]));
 
 /** Amounts of goods: their columns are told by arithmetic too. */
 const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_total']);
