@@ -4,6 +4,7 @@ import type { Field } from '../fields/fields.ts';
 import { findItems } from './itemRows.ts';
 import { findingOf, textFinding, type Finding } from '../finding.ts';
 import type { Row, Segment } from '../places/layout.ts';
+import { columnEvidence, STRICTNESS, type CellReading } from '../grids/cellValues.ts';
 import type { Source } from '../source.ts';
 import { nearest, type Column } from './tableColumns.ts';
 import { tablesFor, type Table } from './tables.ts';
@@ -13,6 +14,8 @@ import { addTo } from '../../kernel/lists.ts';
 export type RowFindings = ReadonlyMap<string, Finding>;
 
 const COLUMN_MATCH = 0.5;
+/** How well a head over lines names its column. */
+const LINE_SCORE = 0.875;
 /** Lines of one cell stand closer than this share of their height from top to top. */
 const WRAPPED = 1.65;
 
@@ -26,12 +29,13 @@ function rowsOf(table: Table, fields: readonly Field[], source: Source): readonl
   const mapped = mapColumns(table, fields, source);
   const keys = keyColumns(mapped);
   if (keys.length === 0) return [];
+  const evidence = columnEvidence(LINE_SCORE, mapped.size / fields.length);
   const rows: RowFindings[] = [];
   let current: Map<string, Finding> | undefined;
   let last: Segment | undefined;
   for (const row of table.rows) {
     const cells = cellsOf(row, table.columns);
-    const found = rowFindings(cells, mapped, source);
+    const found = rowFindings(cells, mapped, { source, evidence });
     if (keys.every((field) => !found.has(field.pointer))) {
       last = current === undefined ? undefined : goOn(current, cells, { mapped, last });
       continue;
@@ -139,27 +143,30 @@ function cellsOf(row: Row, columns: readonly Column[]): Cells {
   return cells;
 }
 
-function rowFindings(cells: Cells, mapped: Mapped, source: Source): Map<string, Finding> {
+function rowFindings(cells: Cells, mapped: Mapped, reading: CellReading): Map<string, Finding> {
   const found = new Map<string, Finding>();
   for (const [field, column] of mapped) {
     const segments = cells.get(column) ?? [];
-    const finding = cellFinding(field, segments, source);
+    const finding = cellFinding(field, segments, reading);
     if (finding !== undefined) found.set(field.pointer, finding);
   }
   return found;
 }
 
-function cellFinding(field: Field, segments: readonly Segment[], source: Source): Finding | undefined {
-  const evidence = { label: 0.85, margin: 0.3, agreement: 0 };
+function cellFinding(
+  field: Field,
+  segments: readonly Segment[],
+  { source, evidence }: CellReading,
+): Finding | undefined {
   if (isText(field)) {
     const parts = segments.map((segment) => ({ segment, from: 0, to: segment.text.length }));
-    return textFinding(parts, { ...evidence, strictness: 0.6 });
+    return textFinding(parts, { ...evidence, strictness: STRICTNESS });
   }
   const kind = field.kind === 'integer' ? 'number' : field.kind;
   const candidate = segments
     .flatMap((segment) => inSegment(segment, source.conventions))
     .find((one) => one.kind === kind && startsCell(one.from, one.segment));
-  return candidate === undefined ? undefined : findingOf(candidate, evidence);
+  return candidate && findingOf({ ...candidate, strictness: STRICTNESS }, evidence);
 }
 
 const isText = ({ kind }: Field): boolean => kind === 'text' || kind === 'party';
