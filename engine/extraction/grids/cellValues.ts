@@ -116,6 +116,8 @@ export interface Profile {
   readonly dates: number;
   readonly emails: number;
   readonly words: number;
+  /** Six digits and more, the first a zero: they name something, and are no amounts. */
+  readonly padded: number;
   /** Different texts, as a share of the filled cells. */
   readonly distinct: number;
   readonly filled: number;
@@ -157,6 +159,7 @@ export function profileOf(cells: readonly (Cell | undefined)[], source: Source):
     dates: share((cell) => has(cell, ['date'])),
     emails: share((cell) => has(cell, ['email', 'url'])),
     words: share(({ text }) => /\p{L}/u.test(text)),
+    padded: share(({ text }) => PADDED.test(text.trim())),
     distinct: filled.length === 0 ? 0 : new Set(filled.map(({ text }) => text)).size / filled.length,
     filled: sample.length === 0 ? 0 : filled.length / sample.length,
   };
@@ -165,6 +168,13 @@ export function profileOf(cells: readonly (Cell | undefined)[], source: Source):
 /** 0..1: what a column holds may be what the field asks for. */
 export const typeFit = (field: Field, profile: Profile): number =>
   readings(field).reduce((best, one) => Math.max(best, fitAs(one, profile)), 0);
+
+const PADDED = /^0\d{5,}$/;
+
+/** Whether a column that no header names may be a field's: long amounts are not written with zeros before them. */
+export const mayBeUnnamed = (field: Field, profile: Profile): boolean =>
+  typeFit(field, profile) >= 1 &&
+  (profile.padded < 0.5 || (field.type !== 'number' && field.type !== 'integer'));
 
 function fitAs(field: Field, { numbers, dates, emails, filled }: Profile): number {
   if (filled === 0) return 0;
