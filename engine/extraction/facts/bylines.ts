@@ -9,6 +9,7 @@ import { isOrganization, personIn } from '../parts/people.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
+import { captionFact } from './captions.ts';
 import { codeFact } from './codeFacts.ts';
 import { invoiceFact } from './invoiceFacts.ts';
 import { type Fact, mailFact } from './mailFacts.ts';
@@ -195,7 +196,8 @@ export const factFor = (field: Field, source: Source): SignedFact | undefined =>
   signedFact('embedded_xml', source, invoiceFact(field, source)) ??
   signedFact('codes', source, codeFact(field, source)) ??
   signedFact('computed', source, computedFact(field, source)) ??
-  signedFact('byline', source, bylineFact(field, source));
+  signedFact('byline', source, bylineFact(field, source)) ??
+  signedFact('head', source, captionFact(field, source));
 
 /** What a description has worked out is not read off the page, also where it cannot be worked out. */
 function computedFact(field: Field, source: Source): Fact | undefined {
