@@ -42,6 +42,8 @@ export interface Finding {
   readonly page: number;
   readonly words: readonly Word[];
   readonly confidence: number;
+  /** What made it, where that is another way than that of what it is a part of. */
+  readonly by?: Generator | undefined;
   /** How it was won, where that is told. */
   readonly kind?: EvidenceKind | undefined;
 }

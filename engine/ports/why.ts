@@ -26,6 +26,7 @@ export const GENERATORS = {
   embedded_xml: 'The invoice that lies in the PDF as data (Factur-X, ZUGFeRD, XRechnung) says it.',
   byline: 'It stands below the title of a paper: authors and institutions.',
   reader: 'The scorer, which weighs all that stands on the pages, liked it best.',
+  computed: 'It was worked out of the rows of a table, as its description says.',
   examples: 'Examples taught where it stands.',
   tables: 'It is a cell of a table.',
   records: 'It is a member of a record: blocks of lines that have the same labels.',

@@ -2,11 +2,13 @@ import type { Field } from '../fields/fields.ts';
 import { withoutEnd, folded } from '../../kernel/text.ts';
 import type { Finding, Signed, RowFindings } from '../finding.ts';
 import type { Generator } from '../../ports/why.ts';
+import { computedFigure } from '../grids/computed.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import { headOf } from '../parts/head.ts';
 import { isOrganization, personIn } from '../parts/people.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
+import { captionFact } from './captions.ts';
 import { codeFact } from './codeFacts.ts';
 import { invoiceFact } from './invoiceFacts.ts';
 import { type Fact, mailFact } from './mailFacts.ts';
@@ -192,7 +194,16 @@ export const factFor = (field: Field, source: Source): SignedFact | undefined =>
   signedFact('mail', source, mailFact(field, source)) ??
   signedFact('embedded_xml', source, invoiceFact(field, source)) ??
   signedFact('codes', source, codeFact(field, source)) ??
-  signedFact('byline', source, bylineFact(field, source));
+  signedFact('computed', source, computedFact(field, source)) ??
+  signedFact('byline', source, bylineFact(field, source)) ??
+  signedFact('head', source, captionFact(field, source));
+
+/** What a description has worked out is not read off the page, also where it cannot be worked out. */
+function computedFact(field: Field, source: Source): Fact | undefined {
+  if (field.computed === undefined || field.inRow) return undefined;
+  const finding = computedFigure(field, field.computed, source);
+  return { findings: finding === undefined ? [] : [finding] };
+}
 
 /** A fact whose findings say what found them. */
 export interface SignedFact {

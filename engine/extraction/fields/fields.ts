@@ -5,6 +5,7 @@ import { conceptOf, isVague, type Naming, roleIn, type Role } from './fieldConce
 import { labelWords, nameWords } from '../words/labelWords.ts';
 import { lexicon } from '../words/lexicon.ts';
 import { printedLabels, termsOf, type Terms } from './terms.ts';
+import { computationIn, type Computation } from './computation.ts';
 import { buildOf, valueTypes, waysOf, type Way } from './ways.ts';
 import { wantsOf, type Wants } from './wants.ts';
 
@@ -28,6 +29,8 @@ export interface Field {
   readonly role: Role | undefined;
   /** The schema wants the text as the document has it, also where it is a date. */
   readonly asPrinted?: boolean | undefined;
+  /** It is to be worked out of the rows of a table. */
+  readonly computed?: Computation | undefined;
   /** A member of a row of a list. */
   readonly inRow: boolean;
   /** Its own names: property, title, parent with property; and the labels that its description says are printed. */
@@ -359,6 +362,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: MemberAt): Field {
     concept,
     role: named.role,
     asPrinted: isAsPrinted(schema, known ?? type),
+    computed: computedBy(schema, type, inRow),
     inRow,
     phrases: labels,
     about: named.about,
@@ -366,6 +370,9 @@ function fieldOf(schema: JsonObject, rawType: string, place: MemberAt): Field {
     wants: { name: wantsOf(terms.name), all: wantsOf(terms.all) },
   };
 }
+
+const computedBy = ({ description }: JsonObject, type: Field['type'], inRow: boolean): Field['computed'] =>
+  type === 'number' || type === 'integer' ? computationIn(texts(description).join(' '), inRow) : undefined;
 
 /** How the schema calls a field: its own name, that with its parent's, its title, its description. */
 function namesOf(schema: JsonObject, place: MemberAt): Omit<Naming, 'kind' | 'inRow'> {

@@ -1,5 +1,5 @@
 import type { Field } from '../fields/fields.ts';
-import { typeFit, type Profile } from './cellValues.ts';
+import { mayBeUnnamed, type Profile } from './cellValues.ts';
 import { type Cell, isEmpty, type Place } from './grid.ts';
 import { conceptNamed } from '../words/concepts.ts';
 import { headerWords } from '../words/labelWords.ts';
@@ -62,7 +62,7 @@ export function byContent(
 function contentScore(field: Field, { text, cells, profile }: ToldColumn): number {
   const filled = cells.filter((cell): cell is Cell => !isEmpty(cell)).slice(0, CELLS_MAX);
   if (filled.length < MARKS_MIN) return 0;
-  if (field.choices.length === 0 && typeFit(field, profile) < 1) return 0;
+  if (field.choices.length === 0 && !mayBeUnnamed(field, profile)) return 0;
   const sign = SIGNS.find(({ asksFor }) => asksFor(field, text));
   if (sign === undefined) return 0;
   const fitting = filled.filter((cell) => sign.is(cell.text, field));

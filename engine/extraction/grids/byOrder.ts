@@ -1,6 +1,6 @@
 import { type Cell, type Grid, type Headed, isEmpty, type Place } from './grid.ts';
 import type { Field } from '../fields/fields.ts';
-import { profileOf, type Profile, typeFit } from './cellValues.ts';
+import { mayBeUnnamed, profileOf, type Profile } from './cellValues.ts';
 import { shapeOf, type Shape } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
 import { choiceIn, yesOrNo } from '../texts.ts';
@@ -101,8 +101,8 @@ function fits(field: Field, { column, i, named }: Standing): boolean {
   const own = named.get(field);
   if (own !== undefined) return own.column === i;
   if (column.cells.length === 0) return false;
-  if (field.type !== 'string' && field.type !== 'boolean') return typeFit(field, column.profile) >= 1;
-  if (field.kind === 'date') return typeFit(field, column.profile) >= 1;
+  if (field.type !== 'string' && field.type !== 'boolean') return mayBeUnnamed(field, column.profile);
+  if (field.kind === 'date') return mayBeUnnamed(field, column.profile);
   const shows = shownBy(field);
   return shows === undefined ? holdsTexts(column) : shareOf(column, shows) >= MOST;
 }

@@ -11,6 +11,27 @@ import { isEmpty, segmentOf, type Cell } from './grid.ts';
 /** How sure a value is whose column was told by its header. */
 export type CellEvidence = Omit<Evidence, 'strictness'>;
 
+/**
+ * Cells of all kinds promise alike: a column of amounts has amounts in it whatever was asked for, so the form of one
+ * says nothing. Right of the values of lists at 0.9 and above, over all kinds in sight: 824 of 904 by their form, 754
+ * of 814 so; on twelve documents that nobody had looked at 160 of 200, and 96 of 100.
+ */
+export const STRICTNESS = 0.6;
+
+/**
+ * A table that has columns for a part of the members alone may be another one than the list asks for. Of 459 values at
+ * 0.9 and above, on twelve documents that nobody had looked at, 160 of the 200 that stay there with this are right, and
+ * 34 of the other 259.
+ */
+const UNTOLD_COSTS = 0.8;
+
+/** `score`: how well its header names the column; `told`: the share of members that have one; 0..1. */
+export const columnEvidence = (score: number, told: number): CellEvidence => ({
+  label: Math.max(0, 0.5 + 0.4 * score - UNTOLD_COSTS * (1 - told)),
+  margin: 0.3,
+  agreement: 0,
+});
+
 /** The value of a cell for a field; undefined where the cell has none of its type. */
 export function cellValue(field: Field, cell: Cell | undefined, reading: CellReading): Finding | undefined {
   for (const one of readings(field)) {
@@ -39,7 +60,10 @@ export interface CellReading {
 
 function whole(cell: Cell, { evidence }: CellReading): Finding | undefined {
   const segment = segmentOf(cell);
-  return textFinding([{ segment, from: 0, to: segment.text.length }], { ...evidence, strictness: 0.6 });
+  return textFinding([{ segment, from: 0, to: segment.text.length }], {
+    ...evidence,
+    strictness: STRICTNESS,
+  });
 }
 
 function typed(field: Field, cell: Cell, { source, evidence }: CellReading): Finding | undefined {
@@ -49,7 +73,11 @@ function typed(field: Field, cell: Cell, { source, evidence }: CellReading): Fin
     (one) => kinds.has(one.kind) && fillsCell(one, segment.text),
   );
   if (found !== undefined)
-    return findingOf(found, evidence, cell.isOut === true ? paid(found.value) : found.value);
+    return findingOf(
+      { ...found, strictness: STRICTNESS },
+      evidence,
+      cell.isOut === true ? paid(found.value) : found.value,
+    );
   const day = field.kind === 'date' ? dayInPeriod(segment.text, source) : undefined;
   return day === undefined ? undefined : withValue(whole(cell, { source, evidence }), day);
 }
@@ -88,6 +116,8 @@ export interface Profile {
   readonly dates: number;
   readonly emails: number;
   readonly words: number;
+  /** Six digits and more, the first a zero: they name something, and are no amounts. */
+  readonly padded: number;
   /** Different texts, as a share of the filled cells. */
   readonly distinct: number;
   readonly filled: number;
@@ -129,6 +159,7 @@ export function profileOf(cells: readonly (Cell | undefined)[], source: Source):
     dates: share((cell) => has(cell, ['date'])),
     emails: share((cell) => has(cell, ['email', 'url'])),
     words: share(({ text }) => /\p{L}/u.test(text)),
+    padded: share(({ text }) => PADDED.test(text.trim())),
     distinct: filled.length === 0 ? 0 : new Set(filled.map(({ text }) => text)).size / filled.length,
     filled: sample.length === 0 ? 0 : filled.length / sample.length,
   };
@@ -137,6 +168,13 @@ export function profileOf(cells: readonly (Cell | undefined)[], source: Source):
 /** 0..1: what a column holds may be what the field asks for. */
 export const typeFit = (field: Field, profile: Profile): number =>
   readings(field).reduce((best, one) => Math.max(best, fitAs(one, profile)), 0);
+
+const PADDED = /^0\d{5,}$/;
+
+/** Whether a column that no header names may be a field's: long amounts are not written with zeros before them. */
+export const mayBeUnnamed = (field: Field, profile: Profile): boolean =>
+  typeFit(field, profile) >= 1 &&
+  (profile.padded < 0.5 || (field.type !== 'number' && field.type !== 'integer'));
 
 function fitAs(field: Field, { numbers, dates, emails, filled }: Profile): number {
   if (filled === 0) return 0;

@@ -8,6 +8,7 @@ import { contextScore, sections } from './sections.ts';
 import { unfolded } from './apart.ts';
 import type { Grid, Headed } from './grid.ts';
 import { areGoods, goodsMatcher } from './goods.ts';
+import { formulasBelow, isPrinted } from './computed.ts';
 import { headedBy, type Asked } from './headerRows.ts';
 import { headerMatcher } from '../words/says.ts';
 import { lineGrids } from './lineGrids.ts';
@@ -35,11 +36,12 @@ const TURNED_COSTS = 0.03;
  * The rows of the tables whose headers name the fields best, in all places where the same header stands or
  * the table goes on. A table that names too few of them, or holds values of other types, answers nothing.
  */
-export function gridRows({ fields, called, outer }: Listed, source: Source): GridAnswer {
+export function gridRows({ fields: all, called, outer }: Listed, source: Source): GridAnswer {
   const none = { rows: [], score: 0 };
+  const { fields, computed } = membersFor(source)(all);
   if (fields.length === 0) return none;
   const matcher = areGoods(fields) ? goodsMatcher(source.labels) : headerMatcher(source.labels);
-  const asked = { fields, outer, matcher, source, called };
+  const asked = { fields, computed, outer, matcher, source, called };
   const lines = answerOf(linesFor(source)(fields), {
     ...asked,
     least: areGoods(fields) ? ANSWERS : LINES_ANSWER,
@@ -54,6 +56,14 @@ export function gridRows({ fields, called, outer }: Listed, source: Source): Gri
   ];
   return answers.reduce((best, one) => (isBetter(one, best) ? one : best), none);
 }
+
+/** Members that are read from columns, and those that are worked out. */
+const membersFor = once((source: Source) =>
+  once((all: readonly Field[]) => {
+    const computed = all.filter((field) => field.computed !== undefined && !isPrinted(field, source));
+    return { computed, fields: computed.length === 0 ? all : all.filter((one) => !computed.includes(one)) };
+  }),
+);
 
 const drawnIn = once((source: Source) => gridsOf(source.document).slice(0, GRIDS_MAX).map(unfolded));
 const turnedIn = once((source: Source) => turnedGrids(drawnIn(source)));
@@ -79,11 +89,13 @@ const valuesIn = ({ rows }: GridAnswer): number => rows.reduce((sum, { size }) =
 
 interface Answering extends Asked {
   readonly called: Called;
+  /** Members that are worked out of the columns. */
+  readonly computed: readonly Field[];
   /** The score below which nothing is answered. */
   readonly least: number;
 }
 
-function answerOf(grids: readonly Grid[], { called, least, ...asked }: Answering): GridAnswer {
+function answerOf(grids: readonly Grid[], { called, computed, least, ...asked }: Answering): GridAnswer {
   const none = { rows: [], score: 0 };
   const headed = headedFor(asked, grids);
   const context = (one: Headed): number => contextScore(called, one);
@@ -95,7 +107,9 @@ function answerOf(grids: readonly Grid[], { called, least, ...asked }: Answering
 
   const parts = sections(best, { grids, headed, called, asked });
   const choice = rowChoice(called, parts);
-  const rows = parts.flatMap((part) => rowsOf(part, { ...asked, choice }));
+  const header = computed.length === 0 ? [] : (best.grid.rows[best.header] ?? []);
+  const formulas = formulasBelow(header, computed, asked.source);
+  const rows = parts.flatMap((part) => rowsOf(part, { ...asked, choice, formulas }));
   return { rows: toldOnce(rows), score: best.score };
 }
 

@@ -1,6 +1,6 @@
 import type { Field } from '../fields/fields.ts';
 import type { Source } from '../source.ts';
-import { profileOf, typeFit, type Profile } from './cellValues.ts';
+import { mayBeUnnamed, profileOf, typeFit, type Profile } from './cellValues.ts';
 import { type Cell, cellsIn, type Grid, type GridRow, type Headed, isEmpty, type Place } from './grid.ts';
 import { asksBothSides, withSides } from './apart.ts';
 import type { HeaderMatcher } from '../words/says.ts';
@@ -321,7 +321,7 @@ const namesRows = ({ type }: Field, column: number, { distinct }: Profile): bool
 /** Most cells are filled and of the type. */
 const mayHold = (field: Field, profile: Profile): boolean =>
   profile.filled >= 0.6 &&
-  typeFit(field, profile) >= 1 &&
+  mayBeUnnamed(field, profile) &&
   (field.type !== 'string' || isTyped(field) || (profile.words > 0.5 && profile.numbers < 0.5));
 
 const isTyped = ({ kind }: Field): boolean => kind === 'date' || kind === 'email' || kind === 'url';

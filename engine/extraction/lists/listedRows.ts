@@ -71,7 +71,7 @@ const someOf = <Item>(items: readonly Item[] | undefined): readonly Item[] | und
 
 /** A row whose findings one way made. */
 export const signedRow = (row: RowFindings, by: Generator): SignedRow =>
-  new Map([...row].map(([pointer, finding]) => [pointer, { ...finding, by }]));
+  new Map([...row].map(([pointer, finding]) => [pointer, { ...finding, by: finding.by ?? by }]));
 
 /** The rows of a list, by the way that answers it best. */
 export function listedRows(listed: Listed, source: Source): ListItems<SignedRow> {

@@ -2,7 +2,7 @@ import { inSegment } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import { asks } from '../fields/wants.ts';
 import { textFinding, findingOf, type Finding, type RowFindings } from '../finding.ts';
-import { cellValue } from '../grids/cellValues.ts';
+import { cellValue, STRICTNESS } from '../grids/cellValues.ts';
 import { rowChoice } from '../grids/partRows.ts';
 import { folded } from '../../kernel/text.ts';
 import type { Listed } from '../lists/rowMembers.ts';
@@ -15,7 +15,7 @@ const LINES_MIN = 4;
 const ROWS_MAX = 5000;
 /** Points between the right edges of one column: brackets and marks stand out of it. */
 const EDGE = 14;
-const EVIDENCE = { label: 0.75, strictness: 0.6, margin: 0.2, agreement: 0 };
+const EVIDENCE = { label: 0.75, strictness: STRICTNESS, margin: 0.2, agreement: 0 };
 
 const NUMBER = /^[$€£¥]?\s?[-–—(]?\s?[$€£]?\s?\d[\d.,'\s]*\)?\s?%?\)?$|^[-–—]$/;
 /** The number of a note, or of several: "(15, 16)". */
@@ -286,5 +286,7 @@ function amountAt(
   const own = numbers.find(({ x1 }) => edge !== undefined && Math.abs(x1 - edge) <= EDGE);
   const number =
     own && inSegment(own, conventions).find(({ kind }) => kind === 'number' || kind === 'percent');
-  return number === undefined ? [] : [[field.pointer, findingOf(number, EVIDENCE)]];
+  return number === undefined
+    ? []
+    : [[field.pointer, findingOf({ ...number, strictness: STRICTNESS }, EVIDENCE)]];
 }

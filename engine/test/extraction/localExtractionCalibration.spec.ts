@@ -1,5 +1,8 @@
 import { expect } from 'chai';
+import { extract } from '../../extraction/extract.ts';
 import { calibrated, confidenceOf } from '../../extraction/finding.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { laidOut } from '../support/laidOut.ts';
 
 describe('confidence', () => {
   const steps = Array.from({ length: 1001 }, (_, i) => i / 1000);
@@ -23,5 +26,45 @@ describe('confidence', () => {
     const doubted = confidenceOf({ ...evidence, label: 0.9 }, [{ ...word, confidence: 0.4 }]);
     expect(weak).to.be.below(sure);
     expect(doubted).to.be.below(sure);
+  });
+
+  describe('of cells', () => {
+    const header = [
+      [50, 100, 'Description'],
+      [300, 100, 'Quantity', 'right'],
+      [400, 100, 'Price', 'right'],
+      [500, 100, 'Amount', 'right'],
+    ] as const;
+    const rows = ['Oak shelf', 'Pine shelf', 'Ash shelf'].flatMap(
+      (name, i) =>
+        [
+          [50, 120 + 20 * i, name],
+          [300, 120 + 20 * i, '2', 'right'],
+          [400, 120 + 20 * i, '3.50', 'right'],
+          [500, 120 + 20 * i, '7.00', 'right'],
+        ] as const,
+    );
+    const members = {
+      description: { type: 'string' },
+      quantity: { type: 'number' },
+      unit_price: { type: 'number' },
+      amount: { type: 'number' },
+    };
+    const promises = (properties: JsonObject): readonly number[] => {
+      const items = { type: 'array', items: { type: 'object', properties } };
+      const schema = { type: 'object', properties: { items } };
+      const { citations } = extract(laidOut([[...header, ...rows]]), schema);
+      return citations.map(({ confidence }) => confidence);
+    };
+
+    it('is the same for amounts and texts whose columns are named alike', () => {
+      expect(promises(members)).to.have.length(12);
+      expect(new Set(promises(members)).size).to.equal(1);
+    });
+
+    it('falls where the table has no column for some of the members', () => {
+      const part = promises({ ...members, lot: { type: 'string' }, origin: { type: 'string' } });
+      expect(Math.max(...part)).to.be.below(Math.min(...promises(members)));
+    });
   });
 });

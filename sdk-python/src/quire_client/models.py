@@ -2289,6 +2289,7 @@ class Citation(TypedDict):
             "embedded_xml",
             "byline",
             "reader",
+            "computed",
             "examples",
             "tables",
             "records",
@@ -2319,11 +2320,12 @@ class Citation(TypedDict):
     on the page says it: a payment code, or the lines for machines of a passport or card.
     `embedded_xml`: The invoice that lies in the PDF as data (Factur-X, ZUGFeRD, XRechnung) says
     it. `byline`: It stands below the title of a paper: authors and institutions. `reader`: The
-    scorer, which weighs all that stands on the pages, liked it best. `examples`: Examples taught
-    where it stands. `tables`: It is a cell of a table. `records`: It is a member of a record:
-    blocks of lines that have the same labels. `entries`: It is a part of a dated entry, such as
-    those of a CV. `lines`: It stands in a column of lines below a header. `listed`: It is an
-    entry of a list below or behind its label. `numbered`: It is a part of a numbered paragraph.
+    scorer, which weighs all that stands on the pages, liked it best. `computed`: It was worked
+    out of the rows of a table, as its description says. `examples`: Examples taught where it
+    stands. `tables`: It is a cell of a table. `records`: It is a member of a record: blocks of
+    lines that have the same labels. `entries`: It is a part of a dated entry, such as those of a
+    CV. `lines`: It stands in a column of lines below a header. `listed`: It is an entry of a
+    list below or behind its label. `numbered`: It is a part of a numbered paragraph.
     `programme`: It is a part of lines of one form: times or prices beside texts. `called`: It
     stands in a line that the list's own word begins, with a letter or a number. `statements`: It
     is an amount of a financial statement. `references`: It is a part of a work that a paper

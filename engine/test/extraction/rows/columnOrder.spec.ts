@@ -41,6 +41,21 @@ describe('columns that no header names', () => {
     ]);
   });
 
+  it('are no amounts where zeros stand before the digits', async () => {
+    const rows = [
+      ['Code', 'Boat', 'Quay'],
+      ['0000100001', 'Heron', 'Lower Quay'],
+      ['0000100002', 'Tern', 'Upper Quay'],
+    ];
+    const asked = { boat: text, quay: text, toll: number };
+    expect(await rowsOf(rows, 1, asked)).to.deep.equal([
+      { boat: 'Heron', quay: 'Lower Quay' },
+      { boat: 'Tern', quay: 'Upper Quay' },
+    ]);
+    const paid = rows.map(([code = '', ...others]) => [code.replace(/^0+/, ''), ...others]);
+    expect(await rowsOf(paid, 1, asked)).to.have.nested.property('[0].toll', 100_001);
+  });
+
   it('answer nothing where their values are of other types, or are more than the fields', async () => {
     const rows = [
       ['Heron', 'Lower Quay', 'green'],
