@@ -53,7 +53,10 @@ const READERS: Readonly<Partial<Record<Shape, Reader>>> = {
   number: (spot, asked) => numbers(spot, asked),
   code: (spot, { field }) =>
     codes(spot).filter(({ text }) => text.replace(/[^\p{L}\p{N}]/gu, '').length >= codeLength(field)),
-  name: (spot) => texts(spot, NAME_ENDS, (text) => isNameLike(text) || MAIL.test(text)).map(unaddressed),
+  name: (spot, { field }) =>
+    texts(spot, NAME_ENDS, (text) => isNameLike(text) || MAIL.test(text))
+      .map(unaddressed)
+      .map((one) => partOfName(one, field)),
   text: (spot) => texts(spot, TEXT_ENDS, () => true),
 };
 
@@ -233,6 +236,18 @@ function unaddressed(one: ValueReading): ValueReading {
   return { ...one, from: one.to - text.length, text, value: text };
 }
 
+/** A person as a register has it: the family's name first, a comma, the given names. */
+const REGISTERED = /^(?<last>\p{Lu}[\p{L}'’. -]{1,40}), (?<first>\p{Lu}[\p{L}'’. -]{0,40})$/u;
+
+/** Of "Brannigan, Tess M" the part that a field asks for. */
+function partOfName(one: Reading, { concept }: Field): Reading {
+  const { last, first } = REGISTERED.exec(one.text)?.groups ?? {};
+  const text = concept?.id === 'last_name' ? last : concept?.id === 'first_name' ? first : undefined;
+  if (text === undefined) return one;
+  const from = one.from + one.text.indexOf(text);
+  return { ...one, from, to: from + text.length, value: text, text };
+}
+
 const TEXT_MAX = 2000;
 
 /** "Jane Doe, Technical Manager": what a person is, by words that only say so. */
@@ -243,9 +258,9 @@ const BEFORE_ROLE = new RegExp(
 /** A company's name ends with its legal form: "Hadley Castings Ltd, Foundry Way". */
 const BEHIND_FORM = new RegExp(`(?<=[\\s,]${lexicon.parties.legal_forms.pattern}),\\s(?=\\p{Lu}|\\d)`, 'u');
 
-/** Where a name ends: at a description in small letters, another piece of a line, an address of mail. */
+/** Where a name ends: at a description in small letters, a number, another piece of a line, an address of mail. */
 const NAME_ENDS: readonly RegExp[] = [
-  /,\s(?=\p{Ll})/u,
+  /,\s(?=\p{Ll}|[(+]?\d)/u,
   /\s[·•|–—]\s/u,
   /\s[(<]?[^\s(<@]{1,80}@/u,
   BEFORE_ROLE,

@@ -41,7 +41,10 @@ const isPrinted = (field: Field, text: string): boolean =>
   isUnnamedPlace(field, text) ||
   isPlaceholder(text) ||
   isInstruction(text) ||
-  (shapeOf(field) === 'name' && isLabelLike(text));
+  (shapeOf(field) === 'name' && (isLabelLike(text) || SEVERAL.test(text)));
+
+/** "DOB / Age / Sex" is the head of several values. */
+const SEVERAL = /\s\/\s.*\s\/\s/u;
 
 function saysField(field: Field, text: string): boolean {
   const shape = shapeOf(field);

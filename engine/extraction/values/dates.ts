@@ -126,16 +126,16 @@ const DATES_MAX = 16;
 const TERMS_MAX = 6;
 
 /**
- * Whether dates put the day first, decided once for a document. A part above 12 says so; else a term that the
- * document names and that lies between two of its dates in one order only; else it is assumed but for documents
- * of the United States.
+ * Whether dates put the day first, decided once for a document. A part above 12 says so; else days of one
+ * month; else a term that the document names and that lies between two of its dates in one order only; else it is
+ * assumed but for documents of the United States.
  */
 export function voteDayFirst(texts: Iterable<string>): boolean {
   const seen: Seen = { votes: 0, signs: 0, dates: [], terms: [] };
   for (const text of texts) look(text, seen);
   if (seen.votes !== 0) return seen.votes > 0;
-  const byTerms = termVotes(seen);
-  return byTerms === 0 ? seen.signs === 0 : byTerms > 0;
+  const votes = monthVotes(seen) || termVotes(seen);
+  return votes === 0 ? seen.signs === 0 : votes > 0;
 }
 
 interface Seen {
@@ -181,6 +181,23 @@ function termVotes({ dates, terms }: Seen): number {
   };
   return apart(true) - apart(false);
 }
+
+/** So many different parts beside one that stays are days of a month. */
+const DAYS_OF_MONTH = 4;
+
+/**
+ * Where one part of all dates is the same and the other is many, the many are days: what is done in a week has one
+ * month. Parts that are as far from each other each time are months: a payment is due on the same day of each.
+ */
+function monthVotes({ dates }: Seen): number {
+  const [first, second] = [1, 3].map((at) => [...new Set(dates.map((match) => Number(match[at])))]);
+  const areDays = (many: readonly number[] = [], one: readonly number[] = []): boolean =>
+    one.length === 1 && many.length >= DAYS_OF_MONTH && !isEven([...many].sort((a, b) => a - b));
+  return Number(areDays(first, second)) - Number(areDays(second, first));
+}
+
+const isEven = (values: readonly number[]): boolean =>
+  new Set(values.slice(1).map((value, at) => value - (values[at] ?? 0))).size === 1;
 
 const DAY_MS = 86_400_000;
 /** A term of a month may end on the day itself, the day before or the day after. */

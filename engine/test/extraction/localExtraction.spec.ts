@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { textDocument } from '../../formats/text/textDocument.ts';
 import { markdownDocument } from '../../formats/text/markdownDocument.ts';
 import type { Json } from '../../kernel/json.ts';
-import { datesIn } from '../../extraction/values/dates.ts';
+import { datesIn, voteDayFirst } from '../../extraction/values/dates.ts';
 import { extract } from '../../extraction/extract.ts';
 import { emailsIn, ibansIn, vatIdsIn } from '../../extraction/values/identifiers.ts';
 import { numbersIn, parseNumber, voteDecimalMark } from '../../extraction/values/numbers.ts';
@@ -133,6 +133,15 @@ describe('dates', () => {
     expect(isos('05/28/31-06.03.31')).to.deep.equal([]);
   });
 
+  it('takes the part that stays for the month where the other is many', () => {
+    const analyzed = ['11/01/2031', '11/04/2031', '11/06/2031', '11/07/2031', 'again within 30 days'];
+    expect(voteDayFirst(analyzed)).to.equal(false);
+    expect(voteDayFirst(['01.11.2031', '04.11.2031', '06.11.2031', '07.11.2031', 'until 5:00 PM EST'])).to.equal(true);
+    // Due on the fifth of each month: the many are months.
+    expect(voteDayFirst(['05.01.2031', '05.02.2031', '05.03.2031', '05.04.2031'])).to.equal(true);
+    expect(voteDayFirst(['11/01/2031', '11/04/2031', '11/04/2031'])).to.equal(true);
+  });
+
   it('takes no day that the calendar does not have', () => {
     expect(datesIn('31.02.2031 and 45/45/2031', true)).to.deep.equal([]);
   });
@@ -157,6 +166,29 @@ describe('identifiers', () => {
 });
 
 describe('extraction from text', () => {
+  it('reads a name as a register has it, and ends one at a number', () => {
+    const patient = {
+      type: 'object',
+      properties: { last_name: { type: 'string' }, first_name: { type: 'string' } },
+    };
+    const text = 'Patient name: Brannigan, Tess M\nPhysician: Cassius Holt, (802) 555-0171';
+    expect(valuesOf(text, { patient, physician: { type: 'string' } })).to.deep.equal({
+      patient: { last_name: 'Brannigan', first_name: 'Tess M' },
+      physician: 'Cassius Holt',
+    });
+  });
+
+  it('takes no heads of columns for a name', () => {
+    const name = { type: 'string', description: 'name of the patient' };
+    expect(valuesOf('Patient: DOB / Age / Sex', { name })).to.deep.equal({});
+  });
+
+  it('is as sure as the scorer where a weak label names the same value', () => {
+    expect(valuesOf('Quote no:   TQ-24-02281\nService:   Groupage', { quote_ref: { type: 'string' } })).to.deep.equal({
+      quote_ref: 'TQ-24-02281',
+    });
+  });
+
   it('reads labels in several languages', () => {
     const properties = {
       invoice_number: { type: 'string' },
