@@ -133,7 +133,7 @@ interface FeedQueueOptions {
  * batch is the next. `take` throws the subscription's error after the last item before it.
  */
 export const feedQueue = (
-  feed: EventFeed,
+  feed: Pick<EventFeed, 'subscribe'>,
   { after, limit, signal, onArrived }: FeedQueueOptions,
 ): FeedQueue => {
   let items: FeedItem[] = [];
@@ -250,7 +250,7 @@ export interface RunnerTuning {
 }
 
 export const RUNNER_TUNING: RunnerTuning = {
-  batchMax: 1000,
+  batchMax: 4000,
   pauseFactor: 2,
   pauseMaxMs: 250,
   retryMs: 100,

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
+import type { EventFeed } from '../../domain/ports/log.ts';
+import { batchPacing } from '../../projections/engine/apply.ts';
+import { feedQueue, type ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { bookkeeper } from '../support/money/billingHistory.ts';
 import { memoryLog } from '../support/logs/memoryLog.ts';
@@ -10,6 +13,9 @@ import { until } from '../../engine/test/support/until.ts';
 const WAIT = { timeoutMs: 300_000 };
 /** Longer than any of these specs may take: whoever waited for its end would fail. */
 const LONG_MS = 60_000;
+
+/** Events that a log gives in a turn. */
+const PAGE = 600;
 
 describe('a projector that rests after each batch', () => {
   let sql: Sql;
@@ -65,10 +71,40 @@ describe('a projector that rests after each batch', () => {
   it('does not rest while as much has arrived as makes a good batch', async () => {
     const { runner, batches, charge, begin } = resting();
     await begin();
-    charge(2_000);
+    charge(4_000);
     await until(() => batches.length > 0);
     await runner.stop();
-    expect(batches.reduce((sum, events) => sum + events, 0)).to.be.at.least(500);
+    expect(batches.reduce((sum, events) => sum + events, 0)).to.be.at.least(2_000);
+  });
+
+  /** A log that gives a page a turn, until it has none. */
+  const pagesOf = (pages: number, page: number): Pick<EventFeed, 'subscribe'> => ({
+    subscribe: async function* () {
+      for (let position = 1n; position <= pages * page; position += 1n) {
+        yield { kind: 'checkpoint', position };
+        if (position % BigInt(page) === 0n) await systemTimers.sleep(0);
+      }
+    },
+  });
+
+  const gatheredOf = async (pages: number, batchMax: number, page = PAGE): Promise<number> => {
+    const { signal } = new AbortController();
+    const queue = feedQueue(pagesOf(pages, page), { after: null, limit: 2 * batchMax, signal });
+    const tuning = { batchMax, pauseFactor: 0, pauseMaxMs: 0 };
+    await batchPacing({ timers: systemTimers, tuning, isAwaited: () => false }).beforeBatch(queue, signal);
+    return queue.length();
+  };
+
+  it('takes what a log has at hand as one batch, however many pages that are', async () => {
+    expect(await gatheredOf(5, 4_000)).to.equal(5 * PAGE);
+  });
+
+  it('takes a page whole that wakes it', async () => {
+    expect(await gatheredOf(1, 4_000, 10)).to.equal(10);
+  });
+
+  it('gathers no more than a batch may have', async () => {
+    expect(await gatheredOf(9, 1_000)).to.equal(2 * PAGE);
   });
 
   it('stops in the middle of a rest', async () => {
