@@ -13,6 +13,7 @@ import { isByTenant, ownerOf } from './owners.ts';
 import { park, PARKED_MAX } from './parking.ts';
 import { type Sql, type SqlTx, SqlUnavailable, type Timers } from './ports.ts';
 import {
+  type CheckpointMove,
   CheckpointMoved,
   type Failure,
   type Generation,
@@ -20,6 +21,7 @@ import {
   moveCheckpoints,
   type Slot,
 } from './registry.ts';
+import { isOwn, moveShares } from './shares.ts';
 import { witnessOf } from '../../domain/kernel/witness.ts';
 
 /** A slot while it runs: its generation moves on with each batch. */
@@ -34,7 +36,7 @@ export interface RunningSlot extends Slot {
 const ATTEMPTS_MAX = 3;
 const RETRY_MS = 100;
 
-interface Share {
+interface Portion {
   readonly slot: RunningSlot;
   readonly arrivals: readonly Arrival[];
   readonly to: bigint;
@@ -45,7 +47,8 @@ const isPast = ({ generation: { position } }: Slot, to: bigint): boolean =>
   position !== null && position >= to;
 
 /** Whether a slot applies an event, by whose it is. */
-const takes = ({ projector, parked, tenant }: RunningSlot, arrival: Arrival): boolean => {
+const takes = ({ projector, parked, tenant, generation }: RunningSlot, arrival: Arrival): boolean => {
+  if (generation.share !== undefined) return isOwn(generation.share, projector, arrival);
   const owner = ownerOf(projector, arrival);
   if (owner === null) return true;
   return tenant === undefined ? parked?.has(owner) !== true : owner === tenant;
@@ -53,15 +56,15 @@ const takes = ({ projector, parked, tenant }: RunningSlot, arrival: Arrival): bo
 
 /** Few slots leave events: the others are spared the question. */
 const taken = (slot: RunningSlot, arrivals: readonly Arrival[]): readonly Arrival[] =>
-  slot.tenant === undefined && (slot.parked?.size ?? 0) === 0
+  slot.tenant === undefined && (slot.parked?.size ?? 0) === 0 && slot.generation.share === undefined
     ? arrivals
     : arrivals.filter((one) => takes(slot, one));
 
-const sharesOf = (
+const portionsOf = (
   slots: readonly RunningSlot[],
   arrivals: readonly Arrival[],
   to: bigint,
-): readonly Share[] => {
+): readonly Portion[] => {
   const behind = slots.filter((slot) => slot.generation.state !== 'stopped' && !isPast(slot, to));
   const readers = behind.map(({ projector, generation }) => ({ projector, position: generation.position }));
   const each = arrivalsForEach(readers, arrivals);
@@ -75,25 +78,28 @@ const sharesOf = (
 };
 
 /** A generation after its checkpoint was moved. */
-const movedTo = (generation: Generation, { to, witness }: Pick<Share, 'to' | 'witness'>): Generation => ({
+const movedTo = (generation: Generation, { to, witness }: Pick<Portion, 'to' | 'witness'>): Generation => ({
   ...generation,
   position: to,
   witness,
 });
 
 /** Moves the checkpoints and applies the events, in the caller's transaction. */
-const applyShares = async (tx: SqlTx, shares: readonly Share[]): Promise<void> => {
-  await moveCheckpoints(
+const applyPortions = async (tx: SqlTx, portions: readonly Portion[]): Promise<void> => {
+  const moves = portions.map(({ slot, to, arrivals, witness }) => ({
+    generation: slot.generation,
+    to,
+    witness,
+    applied: arrivals.length,
+  }));
+  const isOfAll = ({ generation }: CheckpointMove) => generation.share === undefined;
+  await moveCheckpoints(tx, moves.filter(isOfAll));
+  await moveShares(
     tx,
-    shares.map(({ slot, to, arrivals, witness }) => ({
-      generation: slot.generation,
-      to,
-      witness,
-      applied: arrivals.length,
-    })),
+    moves.filter((move) => !isOfAll(move)),
   );
   const results = await Promise.allSettled(
-    shares
+    portions
       .filter(({ arrivals }) => arrivals.length > 0)
       .map(({ slot: { projector, generation }, arrivals }) =>
         projector.apply(tx, { schema: generation.schema, events: eventsOf(arrivals) }),
@@ -110,7 +116,7 @@ export const applyCheckpointed = async (
   arrivals: readonly Arrival[],
 ): Promise<void> => {
   const to = arrivals.at(-1)?.position;
-  if (to !== undefined) await applyShares(tx, sharesOf(slots, arrivals, to));
+  if (to !== undefined) await applyPortions(tx, portionsOf(slots, arrivals, to));
 };
 
 /** Moves on what the slots remember, after `applyCheckpointed` was committed. */
@@ -123,10 +129,10 @@ export const moveOn = (slots: readonly RunningSlot[], arrivals: readonly Arrival
       slot.generation = movedTo(slot.generation, { to, witness: last ?? slot.generation.witness });
 };
 
-const commit = async (sql: Sql, shares: readonly Share[]): Promise<void> => {
-  if (shares.length === 0) return;
-  await sql.transaction((tx) => applyShares(tx, shares));
-  for (const share of shares) share.slot.generation = movedTo(share.slot.generation, share);
+const commit = async (sql: Sql, portions: readonly Portion[]): Promise<void> => {
+  if (portions.length === 0) return;
+  await sql.transaction((tx) => applyPortions(tx, portions));
+  for (const portion of portions) portion.slot.generation = movedTo(portion.slot.generation, portion);
 };
 
 const isForTheRunner = (error: unknown): boolean =>
@@ -159,7 +165,7 @@ const isOfTheEvent = (error: unknown): boolean => {
  * The tenant to park for an event; null: the read model stops. It stops at one that cannot be decoded: a newer release
  * writes such for every tenant, and after the upgrade the restart goes on at once.
  */
-const tenantAtFault = ({ slot }: Share, arrival: Arrival, error: unknown): string | null => {
+const tenantAtFault = ({ slot }: Portion, arrival: Arrival, error: unknown): string | null => {
   const isServing = slot.generation.serves && slot.tenant === undefined;
   const mayPark = isServing && isByTenant(slot.projector) && (slot.parked?.size ?? 0) < PARKED_MAX;
   const isReadable = arrival.undecodable === undefined;
@@ -169,7 +175,7 @@ const tenantAtFault = ({ slot }: Share, arrival: Arrival, error: unknown): strin
 /** Goes past an event that cannot be applied, and leaves what follows of its tenant. */
 const parkTenant = async (
   { sql, notify }: ApplyDeps,
-  { slot, to, witness }: Share,
+  { slot, to, witness }: Portion,
   { tenant, arrival, reason }: { tenant: string; arrival: Arrival; reason: string },
 ): Promise<void> => {
   const failure = failureAt(arrival, reason);
@@ -184,41 +190,41 @@ const parkTenant = async (
 };
 
 /** Parks the tenant of an event that cannot be applied, or stops its slot; false: it stopped. */
-const leave = async (deps: ApplyDeps, share: Share, error: unknown): Promise<boolean> => {
-  const [arrival] = share.arrivals;
+const leave = async (deps: ApplyDeps, portion: Portion, error: unknown): Promise<boolean> => {
+  const [arrival] = portion.arrivals;
   if (arrival === undefined) throw error;
   const reason = messageOf(error);
-  const tenant = tenantAtFault(share, arrival, error);
-  if (tenant === null) await stop(deps.sql, share.slot, failureAt(arrival, reason));
-  else await parkTenant(deps, share, { tenant, arrival, reason });
+  const tenant = tenantAtFault(portion, arrival, error);
+  if (tenant === null) await stop(deps.sql, portion.slot, failureAt(arrival, reason));
+  else await parkTenant(deps, portion, { tenant, arrival, reason });
   return tenant !== null;
 };
 
 /** Tries one event several times; false after its slot has stopped at it. */
-const applyOne = async (deps: ApplyDeps, share: Share): Promise<boolean> => {
-  const [arrival] = share.arrivals;
+const applyOne = async (deps: ApplyDeps, portion: Portion): Promise<boolean> => {
+  const [arrival] = portion.arrivals;
   for (let tries = 1; ; tries += 1) {
     try {
       if (arrival?.undecodable !== undefined) throw new Error(arrival.undecodable);
-      await commit(deps.sql, [share]);
+      await commit(deps.sql, [portion]);
       return true;
     } catch (error) {
       if (isForTheRunner(error) || arrival === undefined) throw error;
-      if (tries === ATTEMPTS_MAX || arrival.undecodable !== undefined) return leave(deps, share, error);
+      if (tries === ATTEMPTS_MAX || arrival.undecodable !== undefined) return leave(deps, portion, error);
       await deps.timers.sleep(RETRY_MS * tries);
     }
   }
 };
 
-/** Applies one projector's share alone; halves it until the event that does not apply stands by itself. */
-const applyAlone = async (deps: ApplyDeps, given: Share): Promise<boolean> => {
+/** Applies one projector's portion alone; halves it until the event that does not apply stands by itself. */
+const applyAlone = async (deps: ApplyDeps, given: Portion): Promise<boolean> => {
   // A tenant may have been parked at an event before these.
-  const share = { ...given, arrivals: taken(given.slot, given.arrivals) };
-  const { arrivals, slot, to, witness } = share;
-  if (arrivals.length <= 1) return applyOne(deps, share);
+  const portion = { ...given, arrivals: taken(given.slot, given.arrivals) };
+  const { arrivals, slot, to, witness } = portion;
+  if (arrivals.length <= 1) return applyOne(deps, portion);
   try {
     if (arrivals.some(({ undecodable }) => undecodable !== undefined)) throw new Error('undecodable');
-    await commit(deps.sql, [share]);
+    await commit(deps.sql, [portion]);
     return true;
   } catch (error) {
     if (isForTheRunner(error)) throw error;
@@ -250,17 +256,18 @@ export const applyArrivals = async (
 ): Promise<void> => {
   const to = arrivals.at(-1)?.position;
   if (to === undefined) return;
-  const shares = sharesOf(slots, arrivals, to);
-  const isSound = (share: Share) => share.arrivals.every(({ undecodable }) => undecodable === undefined);
-  const sound = shares.filter(isSound);
-  let alone = shares.filter((share) => !isSound(share));
+  const portions = portionsOf(slots, arrivals, to);
+  const isSound = (portion: Portion) =>
+    portion.arrivals.every(({ undecodable }) => undecodable === undefined);
+  const sound = portions.filter(isSound);
+  let alone = portions.filter((portion) => !isSound(portion));
   try {
     await commit(deps.sql, sound);
   } catch (error) {
     if (isForTheRunner(error)) throw error;
     alone = [...sound, ...alone];
   }
-  for (const share of alone) await applyAlone(deps, share);
+  for (const portion of alone) await applyAlone(deps, portion);
 };
 
 /**

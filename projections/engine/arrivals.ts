@@ -26,14 +26,21 @@ export interface Arrival {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Decodes each event once for all projectors; of events that none wants only the position is kept. */
-export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEvent) => {
+/**
+ * Decodes each event once for all projectors; of events that none wants, or that `isLeft` says are left to others,
+ * only the position is kept.
+ */
+export const arrivalsFrom = (
+  projectors: readonly Projector[],
+  decode: DecodeEvent,
+  isLeft: (recorded: Delivered) => boolean = () => false,
+) => {
   const wanted = new Set<string>(projectors.flatMap(({ eventTypes }) => eventTypes));
   return (item: Extract<FeedItem, { position: bigint } | { event: unknown }>): Arrival => {
     if (item.kind === 'checkpoint') return { position: item.position };
     const recorded = item.event;
     const { position } = recorded;
-    if (!wanted.has(recorded.type)) return { position, delivered: recorded };
+    if (!wanted.has(recorded.type) || isLeft(recorded)) return { position, delivered: recorded };
     try {
       const { type, data } = decode(recorded);
       const { id, stream, revision } = recorded;

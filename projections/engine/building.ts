@@ -22,6 +22,7 @@ import {
 import { bigintOf, onlyRow, type Projector, READ_SCHEMA, textOf } from './table.ts';
 import { sourceOf } from '../../domain/eventLog/movedTexts.ts';
 import { divergenceOf, requireSameLog } from './divergence.ts';
+import { leftToOthers } from './shares.ts';
 
 /** What building generations needs. */
 export interface BuildDeps {
@@ -51,34 +52,53 @@ const placeOf = (item: FeedItem, target: bigint): bigint => {
   return item.kind === 'event' ? item.event.position : item.position;
 };
 
+/** A batch while it is read. What is left to other shares makes it longer, or its statements would have few rows. */
+const filling = (slots: readonly RunningSlot[], batchMax: number) => {
+  const readMax = batchMax * Math.max(...slots.map(({ generation: { share } }) => share?.of ?? 1));
+  let batch: Arrival[] = [];
+  let wanted = 0;
+  return {
+    put: (arrival: Arrival): void => {
+      batch.push(arrival);
+      if (arrival.recorded !== undefined) wanted += 1;
+    },
+    isAtBreath: () => batch.length % BREATH === 0,
+    isFull: () => wanted >= batchMax || batch.length >= readMax,
+    take: (): readonly Arrival[] => {
+      const taken = batch;
+      [batch, wanted] = [[], 0];
+      return taken;
+    },
+  };
+};
+
 /**
  * The stretch in batches: what follows the target, or the end of the log, tells that it is reached. The
  * last arrival is at the target, whether an event is there or not.
  */
 const batchesUpTo = async function* (
   { feed, decode, timers }: BuildDeps,
-  projectors: readonly Projector[],
+  slots: readonly RunningSlot[],
   { after, target, batchMax, signal }: Stretch,
 ): AsyncGenerator<readonly Arrival[]> {
-  const toArrival = arrivalsFrom(projectors, decode);
+  const projectors = slots.map(({ projector }) => projector);
+  const toArrival = arrivalsFrom(projectors, decode, leftToOthers(slots));
   const done = new AbortController();
   const options = { after: after ?? undefined, signal: eitherOf(done.signal, signal) };
-  let batch: Arrival[] = [];
+  const batch = filling(slots, batchMax);
   try {
     for await (const item of feed.subscribe(options)) {
       const position = placeOf(item, target);
-      if (item.kind !== 'caught_up' && position <= target) batch.push(toArrival(item));
+      if (item.kind !== 'caught_up' && position <= target) batch.put(toArrival(item));
       if (position >= target) break;
-      if (batch.length % BREATH === 0) await timers.sleep(0);
-      if (batch.length < batchMax) continue;
-      yield batch;
-      batch = [];
+      if (batch.isAtBreath()) await timers.sleep(0);
+      if (batch.isFull()) yield batch.take();
     }
   } finally {
     done.abort();
   }
   signal?.throwIfAborted();
-  yield [...batch, { position: target }];
+  yield [...batch.take(), { position: target }];
 };
 
 /** Begins the next item before the present one is done: reading continues while SQL is written. */
@@ -151,8 +171,7 @@ export const catchUp = async (
   if (slots.length === 0) return;
   const after = beginningOf(slots);
   if (after !== null && after >= options.target) return;
-  const projectors = slots.map(({ projector }) => projector);
-  for await (const batch of oneAhead(batchesUpTo(deps, projectors, { ...options, after }))) {
+  for await (const batch of oneAhead(batchesUpTo(deps, slots, { ...options, after }))) {
     throwUndecodable(batch);
     await requireSameLog(deps.feed, slots);
     if (within === undefined) await applyApart(deps, slots, batch);
@@ -215,6 +234,8 @@ interface OpenOptions {
   readonly state: 'building' | 'rebuilding';
   /** Begins at the start of the log even where an interrupted build could be continued. */
   readonly fresh: boolean;
+  /** Whether one that an interrupted build has left is gone on with; by default if it is of the log that is there. */
+  readonly isUsable?: (begun: Generation) => Promise<boolean>;
 }
 
 /**
@@ -227,7 +248,12 @@ interface OpenOptions {
 export const openGenerations = async (
   deps: BuildDeps,
   tx: SqlTx,
-  { projectors, state, fresh }: OpenOptions & { readonly projectors: readonly Projector[] },
+  {
+    projectors,
+    state,
+    fresh,
+    isUsable = (begun) => isTrusted(deps, begun),
+  }: OpenOptions & { readonly projectors: readonly Projector[] },
 ): Promise<readonly RunningSlot[]> => {
   const logId = (await sourceOf(deps.feed)) ?? null;
   const slots: RunningSlot[] = [];
@@ -236,7 +262,7 @@ export const openGenerations = async (
       (one) => !one.serves && (one.state === 'rebuilding') === (state === 'rebuilding'),
     );
     const begun = fresh ? undefined : left.find(({ version }) => version === projector.version);
-    const usable = begun !== undefined && (await isTrusted(deps, begun)) ? begun : undefined;
+    const usable = begun !== undefined && (await isUsable(begun)) ? begun : undefined;
     for (const one of left) if (one !== usable) await abandon(tx, one);
     const generation = usable ?? (await createGeneration(tx, projector, state));
     slots.push({ projector, generation: { ...generation, logId } });

@@ -1,20 +1,21 @@
-import type { Arrival } from './arrivals.ts';
+import type { Arrival, Delivered } from './arrivals.ts';
 import type { SqlTx } from './ports.ts';
 import type { Projector, Table } from './table.ts';
 
 const ACCOUNT = 'account-';
 
-/** The tenant that an event is recorded for; null: none. */
-const recordedFor = ({ recorded }: Arrival): string | null => {
-  const tenant = recorded?.metadata['tenant_id'];
-  if (typeof tenant === 'string') return tenant;
-  return recorded?.stream.startsWith(ACCOUNT) === true ? recorded.stream.slice(ACCOUNT.length) : null;
+/** The tenant that an event is recorded for; null: none. An account's stream says it without its metadata. */
+export const recordedFor = (recorded: Delivered): string | null => {
+  if (recorded.stream.startsWith(ACCOUNT)) return recorded.stream.slice(ACCOUNT.length);
+  const tenant = recorded.metadata['tenant_id'];
+  return typeof tenant === 'string' ? tenant : null;
 };
 
 /** Whose rows of a read model an event moves; null: those that all tenants share. */
 export const ownerOf = ({ ownerOf: own }: Projector, arrival: Arrival): string | null => {
   const said = arrival.event === undefined ? undefined : own?.(arrival.event);
-  return said === undefined ? recordedFor(arrival) : said;
+  if (said !== undefined) return said;
+  return arrival.recorded === undefined ? null : recordedFor(arrival.recorded);
 };
 
 /** The condition of a tenant's rows, with the tenant `$1`; null: none are; undefined: nobody can tell. */

@@ -10,8 +10,12 @@ import {
   generations,
   lockRegistry,
   prepareReadModels,
+  type Share,
+  type Slot,
   versionPlanOf,
 } from './registry.ts';
+import { isSpread, sharesFor } from './shares.ts';
+import { areUsable, fillBeside, type FillPart, type PartProgress, spreadOut } from './spreading.ts';
 import { bigintOf, onlyRow, type Projector, sqlTypeOf, type Table, textOrNull } from './table.ts';
 import {
   BATCH_MAX,
@@ -75,6 +79,8 @@ const differencesOf = async (
 
 interface RebuildDeps extends BuildDeps {
   readonly projectors: readonly Projector[];
+  /** Does parts of a rebuild beside each other, if there are `shares`. */
+  readonly fillPart?: FillPart | undefined;
 }
 
 export interface RebuildProgress {
@@ -99,6 +105,8 @@ interface RebuildOptions {
   readonly keep?: boolean;
   /** Begins at the start of the log even where an interrupted rebuild could be continued. */
   readonly fresh?: boolean;
+  /** How many shares of the tenants are read and applied beside each other; 1 by default. */
+  readonly shares?: number;
 }
 
 interface RebuiltReadModel {
@@ -123,12 +131,17 @@ export class NewerServes extends Error {
   override readonly name = 'NewerServes';
 }
 
+/** A worker that did a part of a rebuild has ended without a word; what it has committed is good. */
+export class PartLost extends Error {
+  override readonly name = 'PartLost';
+}
+
 /** A slot of a rebuild, and where it continues. */
 interface RebuildSlot extends RunningSlot {
   readonly resumedFrom: bigint | null;
 }
 
-/** Counts batches and reports progress. Times are of this run alone, also when it continues another. */
+/** Reports progress. Times are of this run alone, also when it continues another. */
 const meter = (
   { timers }: BuildDeps,
   { onProgress }: RebuildOptions,
@@ -136,10 +149,7 @@ const meter = (
 ) => {
   const began = timers.nowMs();
   const start = after ?? 0n;
-  let eventsDone = 0;
-  return (batch: readonly Arrival[]): void => {
-    eventsDone += batch.length;
-    const position = batch.at(-1)?.position ?? start;
+  return ({ eventsDone, position }: PartProgress): void => {
     const seconds = Math.max(timers.nowMs() - began, 1) / 1000;
     const [done, left] = [Number(position - start), Number(target - position)];
     const secondsLeft = done <= 0 ? null : (seconds * Math.max(left, 0)) / done;
@@ -155,7 +165,13 @@ const rebuildSlots = async (
   options: RebuildOptions,
 ): Promise<readonly RebuiltReadModel[]> => {
   const { batchMax = BATCH_MAX, signal } = options;
-  const stretch = { after: beginningOf(slots), target: (await deps.feed.head()) ?? 0n };
+  const after = beginningOf(slots);
+  const told = meter(deps, options, { after, target: (await deps.feed.head()) ?? 0n });
+  let eventsDone = 0;
+  const onBatch = (batch: readonly Arrival[]): void => {
+    eventsDone += batch.length;
+    told({ eventsDone, position: batch.at(-1)?.position ?? after ?? 0n });
+  };
   const found = new Map<string, Pick<RebuiltReadModel, 'compared' | 'differences'>>();
   const beforeSwap = async (
     tx: SqlTx,
@@ -171,7 +187,7 @@ const rebuildSlots = async (
   const swaps = await buildGenerations(
     deps,
     slots.map((slot) => [slot]),
-    { batchMax, signal, rounds: 1, onBatch: meter(deps, options, stretch), beforeSwap },
+    { batchMax, signal, rounds: 1, onBatch, beforeSwap },
   );
   return slots.map(({ projector: { name }, resumedFrom }, at) => ({
     name,
@@ -197,7 +213,84 @@ const refuseDowngrade = async (tx: SqlTx, wanted: readonly Projector[], names?: 
 
 /** The rebuild was interrupted from outside: the rows built so far are good. */
 const isKept = (error: unknown, { keep = false, signal }: RebuildOptions): boolean =>
-  error instanceof SqlUnavailable || error instanceof LogUnavailable || (keep && signal?.aborted === true);
+  error instanceof SqlUnavailable ||
+  error instanceof LogUnavailable ||
+  error instanceof PartLost ||
+  (keep && signal?.aborted === true);
+
+/** How shares of tenants fill what is rebuilt; undefined: one goes through all of it. */
+interface Spread {
+  readonly workers: number;
+  readonly shares: readonly Share[];
+  readonly target: bigint;
+  readonly fillPart: FillPart;
+}
+
+const spreadOf = async (
+  { feed, fillPart }: RebuildDeps,
+  projectors: readonly Projector[],
+  { shares: workers = 1 }: RebuildOptions,
+): Promise<Spread | undefined> => {
+  const target = await feed.head();
+  if (workers === 1 || fillPart === undefined || target === undefined) return undefined;
+  return { workers, shares: sharesFor(workers, !projectors.every(isSpread)), target, fillPart };
+};
+
+interface Opened {
+  readonly slots: readonly RebuildSlot[];
+  /** Those that are filled by shares, once for each share. */
+  readonly filled: readonly Generation[];
+}
+
+/** Opens what is to be rebuilt, as a whole or for shares. */
+const openAll = (
+  deps: RebuildDeps,
+  projectors: readonly Projector[],
+  { fresh, spread }: { readonly fresh: boolean; readonly spread: Spread | undefined },
+): Promise<Opened> =>
+  deps.sql.transaction(async (tx) => {
+    await lockRegistry(tx);
+    const opening = { projectors, state: 'rebuilding', fresh } as const;
+    const withPlace = (slot: RunningSlot, from: readonly Slot[]): RebuildSlot => ({
+      ...slot,
+      resumedFrom: beginningOf(from),
+    });
+    if (spread === undefined) {
+      const opened = await openGenerations(deps, tx, opening);
+      return { slots: opened.map((slot) => withPlace(slot, [slot])), filled: [] };
+    }
+    const { shares } = spread;
+    const isUsable = (begun: Generation) => areUsable(deps, tx, { begun, shares });
+    const opened = await openGenerations(deps, tx, { ...opening, isUsable });
+    const filled = await spreadOut(tx, opened, shares);
+    const slots = opened.map((slot) => {
+      const own = filled.filter(({ name }) => name === slot.generation.name);
+      const { projector } = slot;
+      return withPlace(
+        slot,
+        own.length === 0 ? [slot] : own.map((generation) => ({ projector, generation })),
+      );
+    });
+    return { slots, filled };
+  });
+
+/** Lets shares fill the slots beside each other up to the target, unless none of them can be spread. */
+const filledBeside = async (
+  deps: RebuildDeps,
+  { slots, filled }: Opened,
+  options: RebuildOptions & { readonly spread: Spread | undefined },
+): Promise<readonly RebuildSlot[]> => {
+  const { spread, batchMax = BATCH_MAX, signal } = options;
+  if (spread === undefined || filled.length === 0) return slots;
+  const { fillPart, ...parts } = spread;
+  const after = beginningOf(
+    slots.map((slot) => ({ ...slot, generation: { ...slot.generation, position: slot.resumedFrom } })),
+  );
+  const onProgress = meter(deps, options, { after, target: parts.target });
+  const spreading = { ...parts, filled, batchMax, onProgress, signal };
+  const joined = await fillBeside({ ...deps, fillPart }, slots, spreading);
+  return joined.map((slot, at) => ({ ...slot, resumedFrom: slots[at]?.resumedFrom ?? null }));
+};
 
 const rebuildLocked = async (
   deps: RebuildDeps,
@@ -210,12 +303,10 @@ const rebuildLocked = async (
   try {
     await prepareReadModels(sql, deps.projectors);
     await refuseDowngrade(sql, projectors, names);
-    const opened = await sql.transaction(async (tx) => {
-      await lockRegistry(tx);
-      return openGenerations(deps, tx, { projectors, state: 'rebuilding', fresh });
-    });
-    slots.push(...opened.map((slot) => ({ ...slot, resumedFrom: slot.generation.position })));
-    return await rebuildSlots(deps, slots, options);
+    const spread = await spreadOf(deps, projectors, options);
+    const opened = await openAll(deps, projectors, { fresh, spread });
+    slots.push(...opened.slots);
+    return await rebuildSlots(deps, await filledBeside(deps, opened, { ...options, spread }), options);
   } catch (error) {
     if (isKept(error, options)) throw error;
     for (const { generation } of slots) await abandon(sql, generation);
@@ -254,6 +345,7 @@ const isOutage = (error: unknown, outages: number): error is Error =>
   error instanceof SqlUnavailable ||
   error instanceof LogUnavailable ||
   error instanceof ReadModelsDiverged ||
+  error instanceof PartLost ||
   (error instanceof RebuildBusy && outages > 0);
 
 /**

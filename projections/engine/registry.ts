@@ -17,6 +17,17 @@ import { type LastDelivered, textOfWitness, witnessAt } from './arrivals.ts';
  */
 type GenerationState = 'live' | 'building' | 'rebuilding' | 'stopped' | 'retired';
 
+/** More would wait for the database, and each reads the whole log. */
+export const SHARES_MAX = 32;
+
+/** Some of the tenants: those whose places are in a range, its start included. `at` of `of`, which begin at 0. */
+export interface Share {
+  readonly at: number;
+  readonly of: number;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** One set of tables of one read model. */
 export interface Generation {
   readonly name: string;
@@ -36,6 +47,8 @@ export interface Generation {
   readonly parks: bigint;
   /** It is to stay where it is until it is told to go on. */
   readonly isPaused: boolean;
+  /** The share of tenants whose events `position` says of that they were applied; left out: all tenants. */
+  readonly share?: Share;
 }
 
 /** Another process, or a rebuild, has moved the checkpoint: this process has to read the registry again. */
@@ -80,7 +93,20 @@ const REGISTRY = `
     parked_at text not null,
     retrying boolean not null,
     primary key (name, generation, tenant_id)
-  )`;
+  );
+  create table if not exists projections.shares (
+    name text not null,
+    generation int4 not null,
+    share int4 not null,
+    shares int4 not null,
+    from_place int4 not null,
+    to_place int4 not null,
+    position int8,
+    events_applied int8 not null default 0,
+    log_id text,
+    witness text,
+    primary key (name, generation, share)
+  ) with (fillfactor = 50)`;
 
 /** Columns that the registry of an older release lacks. */
 const ADDED = `
@@ -89,18 +115,23 @@ const ADDED = `
     add column if not exists parks int8 not null default 0, add column if not exists paused_at text,
     add column if not exists tenant_id text`;
 
+/** How far rows are, and of which log. */
+export const placeIn = (row: SqlRow): Pick<Generation, 'position' | 'logId' | 'witness'> => ({
+  position: bigintOrNull(row, 'position'),
+  // Missing where an older release made the registry, until this one has prepared it.
+  logId: textOrNull({ log_id: null, ...row }, 'log_id'),
+  witness: witnessAt(bigintOrNull(row, 'position'), textOrNull({ witness: null, ...row }, 'witness')),
+});
+
 const generationOf = (row: SqlRow): Generation => ({
+  ...placeIn(row),
   name: textOf(row, 'name'),
   version: wholeOf(row, 'version'),
   generation: wholeOf(row, 'generation'),
   schema: textOf(row, 'schema_name'),
-  position: bigintOrNull(row, 'position'),
   state: textOf(row, 'state') as GenerationState,
   serves: flagOf(row, 'serves'),
   reason: textOrNull(row, 'reason'),
-  // Missing where an older release made the registry, until this one has prepared it.
-  logId: textOrNull({ log_id: null, ...row }, 'log_id'),
-  witness: witnessAt(bigintOrNull(row, 'position'), textOrNull({ witness: null, ...row }, 'witness')),
   parks: bigintOrNull({ parks: 0n, ...row }, 'parks') ?? 0n,
   isPaused: textOrNull({ paused_at: null, ...row }, 'paused_at') !== null,
 });
@@ -210,7 +241,7 @@ export const createGeneration = async (
 };
 
 /** One checkpoint to move, from the position last known. */
-interface CheckpointMove {
+export interface CheckpointMove {
   readonly generation: Generation;
   readonly to: bigint;
   readonly applied: number;
@@ -234,6 +265,7 @@ const MOVE = `
  * locks the rows, so that of two runners the later one finds them moved. Throws CheckpointMoved then.
  */
 export const moveCheckpoints = async (tx: SqlTx, moves: readonly CheckpointMove[]): Promise<void> => {
+  if (moves.length === 0) return;
   const moved = await tx.query(MOVE, [
     moves.map(({ generation }) => generation.name),
     moves.map(({ generation }) => generation.generation),

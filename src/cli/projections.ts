@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { STILL_MAX_SECONDS } from '../../projections/engine/lag.ts';
+import { SHARES_MAX } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { OperatorError } from '../clientConfig.ts';
 import { configFrom } from '../config.ts';
@@ -125,12 +126,20 @@ interface RebuildOptions extends AsJson {
   readonly fresh?: boolean;
   readonly keep?: boolean;
   readonly tenant?: string;
+  readonly shares?: number;
 }
+
+const sharesIn = (text: string): number => {
+  const shares = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (shares < 1 || shares > SHARES_MAX)
+    throw new InvalidArgumentError(`Give a whole number from 1 to ${String(SHARES_MAX)}.`);
+  return shares;
+};
 
 const rebuild = async (
   output: Output,
   names: string[],
-  { fresh = false, keep = false, json: asJson = false, tenant }: RebuildOptions,
+  { fresh = false, keep = false, json: asJson = false, tenant, shares }: RebuildOptions,
 ): Promise<void> => {
   const shown = progressShown(output);
   const done: (Rebuilt | RefoldedItem)[] = [];
@@ -154,7 +163,13 @@ const rebuild = async (
     done.push(told.rebuilt);
     if (!asJson) await output.out(rebuiltText(told.rebuilt));
   };
-  const input: RebuildInput = { names, fresh, keep, ...(tenant !== undefined && { tenant }) };
+  const input: RebuildInput = {
+    names,
+    fresh,
+    keep,
+    ...(tenant !== undefined && { tenant }),
+    ...(shares !== undefined && { shares }),
+  };
   try {
     await ask(output, { name: 'projections.rebuild', input }, send);
   } finally {
@@ -260,6 +275,7 @@ export const addProjections = (program: Command): void => {
     .option('--fresh', 'start again, even if an interrupted rebuild could continue')
     .option('--keep', 'after Ctrl-C keep the part that was built, to continue later')
     .option('--tenant <id>', 'only the rows of one tenant; those of others stay in use')
+    .option('--shares <n>', 'on PostgreSQL: as many threads, each for a share of the tenants', sharesIn)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

@@ -9,11 +9,12 @@ import {
   type RebuildProgress,
   rebuildThroughOutages,
 } from '../../projections/engine/rebuild.ts';
+import type { FillPart } from '../../projections/engine/spreading.ts';
 import { isByTenant } from '../../projections/engine/owners.ts';
 import { askRetry, pauseModel, resumeModel } from '../../projections/engine/parking.ts';
 import { refoldTenant } from '../../projections/engine/refold.ts';
 import type { Arrival } from '../../projections/engine/arrivals.ts';
-import { CheckpointMoved } from '../../projections/engine/registry.ts';
+import { CheckpointMoved, SHARES_MAX } from '../../projections/engine/registry.ts';
 import { foreignModels, withdraw } from '../../projections/engine/upgrade.ts';
 import { namedMapping, UnreadablePayoutFile, WrongMapping } from '../../domain/payoutFile.ts';
 import type { JournalSettings } from '../../domain/journal.ts';
@@ -46,6 +47,8 @@ interface ReadModelParts {
   readonly timers: Timers;
   /** Accounts of the journal. */
   readonly journal: JournalSettings;
+  /** Does parts of a rebuild beside each other; left out where the database works for one process only. */
+  readonly fillPart?: FillPart | undefined;
 }
 
 const payoutInput = z.strictObject({
@@ -64,6 +67,8 @@ const rebuildInput = z.strictObject({
   keep: z.boolean(),
   /** Only the rows of this tenant. */
   tenant: z.string().min(1).optional(),
+  /** How many shares of the tenants are applied beside each other. */
+  shares: z.int().min(1).max(SHARES_MAX).optional(),
 });
 export type RebuildInput = z.output<typeof rebuildInput>;
 
@@ -83,6 +88,13 @@ const telling =
     void send({ progress });
 
 const knownTo = ({ projectors }: ReadModelParts) => ({ projectors, dropped: DROPPED_READ_MODELS });
+
+const NO_SHARES =
+  'Shares are applied beside each other by a PostgreSQL server (DATABASE_URL): leave out --shares here.';
+
+const checkShares = ({ fillPart }: ReadModelParts, shares: number): void => {
+  if (shares > 1 && fillPart === undefined) throw new OperatorError(NO_SHARES, 2);
+};
 
 const BUSY = 'Another rebuild is running. Wait for it: `quire projections status` shows it.';
 
@@ -160,13 +172,14 @@ const keeping = (parts: ReadModelParts): Operations => {
 const rebuild =
   (parts: ReadModelParts): Operation =>
   async (input, context) => {
-    const { names, fresh, keep, tenant } = rebuildInput.parse(input);
+    const { names, fresh, keep, tenant, shares = 1 } = rebuildInput.parse(input);
     if (tenant !== undefined) return rebuildTenant(parts, { names, tenant }, context);
+    checkShares(parts, shares);
     const foreign = await foreignModels(parts.sql, knownTo(parts));
     const own = parts.projectors.map(({ name }) => name);
     checkNames(names, [...own, ...foreign]);
     const { signal } = context;
-    const options = { fresh, keep, signal, onProgress: telling(context) };
+    const options = { fresh, keep, shares, signal, onProgress: telling(context) };
     try {
       const rebuilt = await rebuildThroughOutages(
         { ...parts, decode: decodeAny },

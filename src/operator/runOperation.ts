@@ -9,6 +9,7 @@ import { divergenceOf } from '../../projections/engine/divergence.ts';
 import { type RebuildProgress, rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
 import { dropRetired, generations, hasRegistry } from '../../projections/engine/registry.ts';
 import { type Archived, archiveLog, type ArchiveWish, RECORD_MS } from './archive.ts';
+import { partsInThreads } from './rebuildInThreads.ts';
 import { findSeals, timeNow, withAuditedLog } from './auditedLog.ts';
 import { moveTexts, type MovedTexts } from './moveTexts.ts';
 import { runAudit } from '../audit/runAudit.ts';
@@ -84,8 +85,9 @@ const onReadModels = (config: Config, asked: Asked, context: OperationContext): 
     if (config.databaseUrl === undefined && (await runningSocket(config.dataDir)) !== undefined)
       throw new OperatorError('A service has just started: run the command again.');
     await withSql(config, ({ sql }) => {
-      const { journal } = config;
-      const parts = { sql, feed, projectors: READ_MODELS, timers: systemTimers, journal };
+      const { journal, databaseUrl } = config;
+      const fillPart = databaseUrl === undefined ? undefined : partsInThreads({ ...config, databaseUrl });
+      const parts = { sql, feed, projectors: READ_MODELS, timers: systemTimers, journal, fillPart };
       return runOn({ ...readModelOperations(parts), ...payoutsOn(sql) }, asked, context);
     });
   });

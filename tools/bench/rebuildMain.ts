@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemTimers } from '../../adapters/local/local.ts';
@@ -10,7 +10,10 @@ import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { bulk } from '../../projections/engine/bulk.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
+import type { FillPart } from '../../projections/engine/spreading.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
+import { partsInThreads } from '../../src/operator/rebuildInThreads.ts';
+import { logFileIn } from '../../src/parts/stores.ts';
 import { cpuSince } from '../../engine/test/bench/cpu.ts';
 import { postmasterOf } from './contestants.ts';
 import { tellFigures } from './figures.ts';
@@ -97,6 +100,48 @@ const quire = ({ sql, feed, events, timed }: Load) =>
     return events;
   });
 
+/** One part after the other, each with what it took of the processors. */
+const inTurn = (
+  fill: FillPart,
+  cpu: () => () => number,
+): { fill: FillPart; tookMs: () => readonly number[] } => {
+  let last: Promise<void> = Promise.resolve();
+  const took: number[] = [];
+  return {
+    fill: (part, watched) => {
+      const own = last.then(async () => {
+        const spent = cpu();
+        await fill(part, watched);
+        took.push(spent());
+      });
+      last = own.catch(() => undefined);
+      return own;
+    },
+    tookMs: () => took,
+  };
+};
+
+interface SharedLoad extends Load {
+  readonly of: number;
+  readonly fill: FillPart;
+}
+
+/** The same by shares: threads beside each other, or one after the other to learn what each takes. */
+const quireByShares = (name: string, { sql, feed, events, timed, of, fill }: SharedLoad) =>
+  timed(name, async () => {
+    const deps = {
+      sql,
+      feed,
+      projectors: READ_MODELS,
+      decode: decodeAny,
+      timers: systemTimers,
+      fillPart: fill,
+    };
+    await rebuildReadModels(deps, { shares: of });
+    await assertBalanced(sql);
+    return events;
+  });
+
 const PER_EVENT_MAX = 15_000;
 
 /** The projector of many tutorials: a transaction an event, that moves a balance and a checkpoint. */
@@ -149,9 +194,38 @@ const bareLoad = ({ sql, feed, events, timed }: Load) =>
     return events;
   });
 
+/** Shares beside each other, then in turn: what the largest of them takes is what more processors come down to. */
+const benchShares = async (load: Load, of: number, { databaseUrl, dataDir, cpu }: SharesBench) => {
+  const config = { dataDir, databaseUrl, eventStoreUrl: undefined, s3: undefined };
+  const threads = partsInThreads(config);
+  const named = `Quire by ${of} shares`;
+  await load.sql.script(EMPTY);
+  const beside = await quireByShares(named, { ...load, of, fill: threads });
+  if (cpu === undefined) return [beside];
+  await load.sql.script(EMPTY);
+  const turns = inTurn(threads, cpu);
+  const began = cpu();
+  const alone = await quireByShares(`${named}, in turn`, { ...load, of, fill: turns.fill });
+  const [all, took] = [began(), turns.tookMs()];
+  const inParts = took.reduce((sum, ms) => sum + ms, 0);
+  const each = took.map((ms) => (ms / load.events).toFixed(4)).join(', ');
+  const longest = (all - inParts + Math.max(...took)) / load.events;
+  console.log(`${named}, CPU ms an event: ${each}; besides ${((all - inParts) / load.events).toFixed(4)}`);
+  console.log(`  the largest with what no share does: ${longest.toFixed(4)}`);
+  return [beside, alone];
+};
+
+interface SharesBench {
+  readonly databaseUrl: string;
+  readonly dataDir: string;
+  /** Of this process and the database's; undefined where it cannot be told. */
+  readonly cpu: (() => () => number) | undefined;
+}
+
 interface RebuildBench {
   readonly databaseUrl: string;
-  readonly logPath: string;
+  readonly dataDir: string;
+  readonly shares: readonly number[];
   readonly events: number;
   readonly rounds: number;
 }
@@ -159,18 +233,23 @@ interface RebuildBench {
 /** All contestants in turn, so many rounds; the last of each is what the table shows beside the spread. */
 const benchRebuild = async ({
   databaseUrl,
-  logPath,
+  dataDir,
+  shares,
   events,
   rounds,
 }: RebuildBench): Promise<readonly Built[]> => {
   const sql = postgresSql({ url: databaseUrl });
-  const feed = openSqliteEventLog({ path: logPath, readOnly: true });
-  const load = { sql, feed, events, timed: timedWith(await postmasterOf(databaseUrl)) };
+  const feed = openSqliteEventLog({ path: logFileIn(dataDir), readOnly: true });
+  const postmaster = await postmasterOf(databaseUrl);
+  const load = { sql, feed, events, timed: timedWith(postmaster) };
+  const cpu = postmaster === undefined ? undefined : () => cpuSince([process.pid, postmaster]);
   const built: Built[] = [];
   try {
     for (let round = 0; round < rounds; round += 1) {
       await sql.script(EMPTY);
       built.push(await quire(load));
+      for (const of of shares) built.push(...(await benchShares(load, of, { databaseUrl, dataDir, cpu })));
+      if (shares.length > 0) continue;
       built.push(await bareLoad(load));
       built.push(await perEvent(load));
     }
@@ -189,10 +268,13 @@ if (databaseUrl === undefined)
 const events = Number(env['BENCH_EVENTS'] ?? 1_000_000);
 const tenants = Number(env['BENCH_TENANTS'] ?? 1_000);
 const rounds = Number(env['BENCH_ROUNDS'] ?? 3);
-const logPath = join(env['BENCH_DIR'] ?? tmpdir(), `quire-trading-${events}-${tenants}.db`);
+const shares = env['BENCH_SHARES']?.split(',').map(Number) ?? [];
+const dataDir = join(env['BENCH_DIR'] ?? tmpdir(), `quire-trading-${events}-${tenants}`);
+const logPath = logFileIn(dataDir);
 
 if (!existsSync(logPath)) {
   const began = performance.now();
+  mkdirSync(dataDir, { recursive: true });
   console.log(`writing ${events} events of ${tenants} tenants to ${logPath}`);
   const written = await writeTradingLog({ path: logPath, events, tenants, seed: 20261121 }, (done) =>
     process.stderr.write(`\r  ${done} events`),
@@ -203,11 +285,13 @@ if (!existsSync(logPath)) {
 
 const rateOf = ({ events: n, seconds }: Built): number => n / seconds;
 
-const built = await benchRebuild({ databaseUrl, logPath, events, rounds });
+const built = await benchRebuild({ databaseUrl, dataDir, shares, events, rounds });
 const names = [...new Set(built.map(({ name }) => name))];
 const runsOf = (name: string) => built.filter((run) => run.name === name);
 const rates = new Map(names.map((name) => [name, median(runsOf(name).map(rateOf))]));
-const [ours = 0, bare = 1, single = 1] = [...rates.values()];
+const rateFor = (start: string): number =>
+  [...rates].find(([name]) => name.startsWith(start))?.[1] ?? Number.NaN;
+const [ours, bare, single] = [rateFor('Quire:'), rateFor('bare'), rateFor('a transaction')];
 console.log(`\n${events} events, ${rounds} rounds; medians`);
 console.table(
   Object.fromEntries(
@@ -222,7 +306,9 @@ console.table(
     }),
   ),
 );
-tellFigures({ 'rebuild ÷ bare load': ours / bare, 'rebuild, events/s': ours });
-console.log(
-  `Quire ÷ bare load: ${(ours / bare).toFixed(2)}; Quire ÷ a transaction an event: ${(ours / single).toFixed(1)}`,
-);
+if (shares.length === 0) {
+  tellFigures({ 'rebuild ÷ bare load': ours / bare, 'rebuild, events/s': ours });
+  console.log(
+    `Quire ÷ bare load: ${(ours / bare).toFixed(2)}; Quire ÷ a transaction an event: ${(ours / single).toFixed(1)}`,
+  );
+}

@@ -28,12 +28,13 @@ interface Reader {
 /** When all events of such a log were recorded. */
 export const RECORDED_AT = '2026-01-31T08:00:00.000Z';
 
-export const memoryLog = (): MemoryLog => {
-  const events: RecordedEvent[] = [];
-  const revisions = new Map<string, bigint>();
+/** `given`: what it begins with. */
+export const memoryLog = (given: readonly RecordedEvent[] = []): MemoryLog => {
+  const events: RecordedEvent[] = [...given];
+  const revisions = new Map(given.map(({ stream, revision }) => [stream, revision]));
   const readers = new Set<Reader>();
-  let last = 0n;
-  let head: bigint | undefined;
+  let last = given.at(-1)?.position ?? 0n;
+  let head = given.findLast(({ stream }) => !isHidden(stream))?.position;
   let opened = 0;
 
   const nextPosition = () => (last += 3n);
