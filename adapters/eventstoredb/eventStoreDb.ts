@@ -1,4 +1,5 @@
-import { ANY, EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { ANY, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { type AppendCall, appendCallOf, openAppendCall, type Sent } from './appends.ts';
 import { ELECTION_MS, isNotLeader, LeaderElsewhere, patience } from './leader.ts';
 import { type Asked, recorded, served, within } from './reads.ts';
 import { isSystem, subscribeToAll } from './subscription.ts';
@@ -96,13 +97,17 @@ export const connection = (connectionString: string, { once = false } = {}) => {
     });
     return channel;
   };
+  /** The client while it is connected. */
+  const now = (): EventStoreDBClient | undefined =>
+    followed?.getConnectivityState(false) === READY ? client : undefined;
   const current = (): EventStoreDBClient => {
     const mine = (client ??= EventStoreDBClient.connectionString(connectionString));
-    void channelOf(mine).catch(() => undefined);
+    if (now() === undefined) void channelOf(mine).catch(() => undefined);
     return mine;
   };
   return {
     client: current,
+    now,
     /** Counts the times that it was connected, or ceased to be. */
     epoch: (): number => epoch,
     /** The client once it is connected: what is sent in the same turn goes over that connection or nowhere. */
@@ -355,41 +360,40 @@ export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => 
   };
 };
 
-const TEXT = new TextEncoder();
-
 /** Either connection: over one the state was read that the other writes on. */
 const epochOf = ({ appends, reads }: Store): number => appends.epoch() + reads.epoch();
 
 const append = async (store: Store, batch: Batch, epoch?: number): Promise<AppendResult> => {
   const encoded = encodeBatch(batch);
   if (encoded.kind === 'rejected') return encoded;
-  const { stream, expected, events } = batch;
-  const { appends, appendTimeoutMs: ms } = store;
+  const { stream, expected } = batch;
+  const { events, bytes } = encoded;
+  const { appends } = store;
   const client = appends.client();
-  try {
-    const client = await within(appends.ready(), { what: 'the connection for appends', ms });
-    if (epoch !== undefined && epoch !== epochOf(store)) return { kind: 'moved' };
-    const written = await within(
-      client.appendToStream(
-        stream,
-        // The client makes JSON of data again; metadata as bytes it sends as they are.
-        events.map(({ id, type, data }, at) =>
-          jsonEvent({ id, type, data, metadata: TEXT.encode(encoded.events[at]?.metadata) }),
-        ),
-        { expectedRevision: expected === 'no_stream' ? NO_STREAM : expected, deadline: SERVER_DEADLINE_MS },
-      ),
-      { what: 'an append', ms },
-    );
-    appends.succeeded(client);
-    const revision = written.nextExpectedRevision;
-    const position = written.position?.commit ?? (await positionAt(store, stream, revision));
-    return { kind: 'appended', revision, position };
-  } catch (error) {
-    const outcome = outcomeOf(error);
-    if (outcome.kind === 'unknown') appends.failed(client);
-    else appends.succeeded(client);
-    return outcome;
-  }
+  const result = await sentOver(store, { stream, expected, events, bytes }, epoch).catch(outcomeOf);
+  if (result.kind === 'unknown') appends.failed(client);
+  else if (result.kind !== 'moved') appends.succeeded(client);
+  return result;
+};
+
+/** The call for appends, once the client is connected. */
+const callOver = async ({ appends, appendTimeoutMs: ms }: Store): Promise<AppendCall> => {
+  const limit = { what: 'the connection for appends', ms };
+  const client = await within(appends.ready(), limit);
+  return within(openAppendCall(client), limit);
+};
+
+const sentOver = async (store: Store, sent: Sent, epoch?: number): Promise<AppendResult> => {
+  const call = appendCallOf(store.appends.now()) ?? (await callOver(store));
+  if (epoch !== undefined && epoch !== epochOf(store)) return { kind: 'moved' };
+  const answer = await call.send(sent, store.appendTimeoutMs);
+  if (answer.kind !== 'appended') return answer;
+  const { revision, position } = answer;
+  return {
+    kind: 'appended',
+    revision,
+    position: position ?? (await positionAt(store, sent.stream, revision)),
+  };
 };
 
 /** A repeated append may be answered without a position; the event itself has it. */

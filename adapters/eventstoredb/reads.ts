@@ -7,6 +7,7 @@ import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { CallOptions, ClientReadableStream, Metadata } from '@grpc/grpc-js';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
+import { bigintAt, type Cursor, endAt, fields, textAt } from './protobuf.ts';
 
 // Reads go past the client's own streams: these turn each message into an object of objects, parse all of its JSON,
 // and hand it through two more streams, for twice the time (docs/adr/0053-one-append-of-a-stream-at-a-time.md).
@@ -73,67 +74,6 @@ const objectOf = (text: string): JsonObject | undefined => {
   } catch {
     return undefined;
   }
-};
-
-/** A place in a message of protobuf, read field by field. */
-interface Cursor {
-  readonly bytes: Buffer;
-  at: number;
-}
-
-/** Kinds of a field's value; those that this protocol does not have are not read. */
-const [NUMBER, EIGHT_BYTES, BYTES, FOUR_BYTES] = [0, 1, 2, 5];
-
-/** Seven bits a byte, the lowest first. Exact below 2^53, which numbers of fields and lengths are. */
-const numberAt = (cursor: Cursor): number => {
-  let [value, scale] = [0, 1];
-  for (;;) {
-    const byte = cursor.bytes[cursor.at] ?? 0;
-    cursor.at += 1;
-    value += (byte & 0x7f) * scale;
-    if (byte < 0x80) return value;
-    scale *= 0x80;
-  }
-};
-
-/** The same, exact for all 64 bits. */
-const bigintAt = (cursor: Cursor): bigint => {
-  const start = cursor.at;
-  const value = numberAt(cursor);
-  if (value <= Number.MAX_SAFE_INTEGER) return BigInt(value);
-  let exact = 0n;
-  for (let at = cursor.at - 1; at >= start; at -= 1)
-    exact = (exact << 7n) | BigInt((cursor.bytes[at] ?? 0) & 0x7f);
-  return exact;
-};
-
-const skip = (cursor: Cursor, kind: number): void => {
-  if (kind === NUMBER) numberAt(cursor);
-  else if (kind === BYTES) cursor.at = endAt(cursor);
-  else if (kind === EIGHT_BYTES) cursor.at += 8;
-  else if (kind === FOUR_BYTES) cursor.at += 4;
-  else throw new Error(`a message of EventStoreDB has a value of the unknown kind ${String(kind)}`);
-};
-
-/** Reads the fields of a message that ends at `end`; `read` gives false for one that it leaves alone. */
-const fields = (cursor: Cursor, end: number, read: (field: number) => boolean): void => {
-  while (cursor.at < end) {
-    const key = numberAt(cursor);
-    if (!read(key >>> 3)) skip(cursor, key & 7);
-  }
-};
-
-/** The end of what begins here with its length. */
-const endAt = (cursor: Cursor): number => {
-  const length = numberAt(cursor);
-  return cursor.at + length;
-};
-
-const textAt = (cursor: Cursor): string => {
-  const end = endAt(cursor);
-  const text = cursor.bytes.toString('utf8', cursor.at, end);
-  cursor.at = end;
-  return text;
 };
 
 /** The text within a message that has one: a stream's name in its identifier, an ID in its UUID. */
@@ -294,16 +234,19 @@ type Call = ClientReadableStream<Served>;
 
 /** What the client keeps for those that extend it: its connection, its user, and what its `dispose` ends. */
 interface Caller {
-  readonly GRPCStreamCreator: (
+  readonly GRPCStreamCreator: <Of>(
     client: typeof StreamsClient,
     name: string,
-    begin: (grpc: StreamsClient) => Call,
-  ) => () => Promise<Call>;
+    begin: (grpc: StreamsClient) => Of,
+  ) => () => Promise<Of>;
   readonly callArguments: (of: object, options: CallOptions) => [Metadata, CallOptions];
+  readonly supports: (method: { readonly path: string }) => Promise<boolean>;
 }
 
+export const callerOf = (client: EventStoreDBClient): Caller => client as unknown as Caller;
+
 const begin = (client: EventStoreDBClient, asked: Asked): Promise<Call> => {
-  const caller = client as unknown as Caller;
+  const caller = callerOf(client);
   const { path, requestSerialize } = streamsGrpc.StreamsService.read;
   return caller.GRPCStreamCreator(streamsGrpc.StreamsClient, 'read', (grpc) => {
     // A follower may be seconds behind. It refuses such a read, and the client goes to the leader that it names.
