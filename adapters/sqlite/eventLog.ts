@@ -16,6 +16,7 @@ import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { archivedEvents, type ArchiveSource } from './archive.ts';
 import {
   COLUMNS,
+  DIGEST_BEFORE,
   commitChannel,
   type EncodedAppend,
   lastPosition,
@@ -325,7 +326,7 @@ export interface SqliteEventLogOptions {
   readonly readOnly?: boolean;
   /** For another thread of the process that writes: reads only, and the writer wakes it. */
   readonly besideWriter?: boolean;
-  /** For auditors: a subscription to the whole log also says how each event lies in the file. */
+  /** For auditors: a subscription to the whole log, and a stream read forwards, also say how each event lies in the file. */
   readonly stored?: boolean;
   /** Where events are read that were moved into an archive; left out: such a log cannot be read in full. */
   readonly archive?: ArchiveSource | undefined;
@@ -362,7 +363,7 @@ export const openSqliteEventLog = ({
     read: (stream, options = {}) =>
       options.direction === 'backwards'
         ? readStreamBack({ file, archive }, stream, options)
-        : readStream({ file, archive }, stream, options),
+        : readStream({ file, archive, stored }, stream, options),
     subscribe: (options) => follow({ file, archive, wake, options, stored, isClosed: () => closed }),
     backwards: (options) => readBackwards({ file, archive }, options, () => closed),
     // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous, SQLite is not
@@ -406,7 +407,6 @@ const character = (fromEnd: number): string => `unicode(substr(${BYTES}, -${from
 /** The last two characters of the tenant, whatever it is: they only part the work, and nothing depends on how well. */
 const ROUTE = `CASE WHEN ${HAS_TRACE} THEN 7 * ${character(75)} + ${character(76)}
   ELSE 7 * ${character(3)} + ${character(4)} END`;
-const DIGEST_BEFORE = '(SELECT log_digest FROM events AS before WHERE before.position = events.position - 1)';
 
 /** An event of a share, or one that was published for all. */
 export interface SharedRow {

@@ -181,6 +181,7 @@ type EventRow = readonly [
   metadata: string,
   category?: string,
   log_digest?: string | null,
+  digest_before?: string | null,
 ];
 
 /** The columns every read selects. */
@@ -189,6 +190,10 @@ export const COLUMNS = 'position, stream, revision, id, type, data, metadata';
 /** Further columns for an auditor. */
 export const storedColumns = ({ layout }: Pick<LogFile, 'layout'>): string =>
   `${COLUMNS}, category, ${layout === 1 ? 'NULL' : 'log_digest'}`;
+
+/** The digest over the log up to the event before; null before the first, and where that one was moved out. */
+export const DIGEST_BEFORE =
+  '(SELECT log_digest FROM events AS before WHERE before.position = events.position - 1)';
 
 /** The layout of the file; auditors read it with any SQLite tool. */
 const SCHEMA = `
@@ -405,9 +410,9 @@ export const recorded = (row: readonly unknown[]): RecordedEvent => {
 };
 
 const storedForm = (
-  [, , , , , data, metadata, category = '', log_digest = null]: EventRow,
+  [, , , , , data, metadata, category = '', log_digest = null, digest_before]: EventRow,
   covered?: string,
-): StoredForm => ({ category, data, metadata, covered, log_digest });
+): StoredForm => ({ category, data, metadata, covered, log_digest, digest_before });
 
 /** SQLite's integers beyond 2^53 never occur here; a larger bound means "beyond the end". */
 export const asInteger = (value: bigint): number =>

@@ -16,6 +16,7 @@ import {
   COLUMNS,
   lastPosition,
   type LogFile,
+  DIGEST_BEFORE,
   recorded,
   storedColumns,
   type WakeUps,
@@ -24,25 +25,32 @@ import {
 const READ_PAGE = 500;
 const FEED_PAGE = 1000;
 
-const FORWARDS = `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`;
+const forwards = (columns: string): string =>
+  `SELECT ${columns} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`;
+/** For auditors: how the event lies in the file, and the digest over the log up to the event before it. */
+const storedForwards = (file: LogFile): string =>
+  forwards(`${storedColumns(file)}, ${file.layout === 1 ? 'NULL' : DIGEST_BEFORE}`);
 const BACKWARDS = `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision <= ?
   ORDER BY revision DESC LIMIT ?`;
 
 interface Reading {
   readonly file: LogFile;
   readonly archive: ArchivedEvents;
+  /** Left out: an event is read without how it lies in the file. */
+  readonly stored?: boolean;
 }
 
 /** Page by page: a slow consumer holds no read transaction, which would keep the WAL growing. */
 export async function* readStream(
-  { file, archive }: Reading,
+  { file, archive, stored = false }: Reading,
   stream: string,
   { from = 0n, limit = Infinity }: ReadOptions,
 ): AsyncGenerator<RecordedEvent, void, void> {
+  const sql = stored ? storedForwards(file) : forwards(COLUMNS);
   let [next, left] = [asInteger(from), limit];
   while (left > 0) {
     const size = Math.min(left, READ_PAGE);
-    const rows = file.rows(FORWARDS, stream, next, size);
+    const rows = file.rows(sql, stream, next, size);
     // Asked after the rows were read: events that are moved out meanwhile are in one of the two.
     const isNext = rows[0]?.[2] === next;
     const archived = isNext ? undefined : archive.streamFrom(stream, next);

@@ -29,6 +29,8 @@ export interface StoredForm {
   readonly covered?: string | undefined;
   /** The digest over the log up to here; null of an event that an earlier release wrote. */
   readonly log_digest: string | null;
+  /** The same up to the event before it in the log; only of a stream that was read by its name. */
+  readonly digest_before?: string | null | undefined;
 }
 
 /** An event as stored. `revision` counts from 0 in its stream, `position` orders the whole log. */

@@ -24,7 +24,7 @@ const grouped = <T>(items: readonly T[], by: (item: T) => string): ReadonlyMap<s
   return groups;
 };
 
-interface SealCheck {
+export interface SealCheck {
   readonly watcher: Required<StoredWatcher>;
   readonly finish: (audited: Pick<AuditedChains, 'heads'>) => void;
 }
@@ -82,7 +82,7 @@ const headsCheck = (
 };
 
 /** A seal by its digest over the whole log. */
-interface Sealed {
+export interface Sealed {
   /** In the log that was sealed. */
   readonly position: string;
   readonly events: number;
@@ -96,7 +96,7 @@ const sealedAs = ({ made_at, log_digest }: Pick<Sealed, 'made_at' | 'log_digest'
   log_digest,
 });
 
-const digested = ({ seal, from }: GivenSeal): readonly Sealed[] =>
+export const digested = ({ seal, from }: GivenSeal): readonly Sealed[] =>
   seal.seal_version === 1 || seal.position === null
     ? []
     : [{ position: seal.position, events: seal.events, ...sealedAs(seal), from }];
@@ -108,7 +108,7 @@ const inOrder = (a: Sealed, b: Sealed): number => a.events - b.events;
  * Verifies the digests over the whole log. One wrong digest breaks every later
  * seal: for each place with seals the first wrong one is reported, with the last one before it that holds.
  */
-const digestsCheck = (findings: Findings, seals: readonly Sealed[]): SealCheck => {
+export const digestsCheck = (findings: Findings, seals: readonly Sealed[]): SealCheck => {
   const byPosition = grouped(seals, ({ position }) => position);
   const held = new Set<Sealed>();
   if (seals.length > 0) findings.checked('seal', seals.length);

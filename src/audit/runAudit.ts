@@ -15,6 +15,7 @@ import {
   type StartedChains,
 } from './chains.ts';
 import { everything, readThrough } from './streams.ts';
+import { auditSince, type SinceSeal, type SinceWork } from './sinceSeal.ts';
 import { unsealedTail, type UnsealedTail } from './unsealed.ts';
 import { auditBooks } from './books.ts';
 import { auditInShares, type StartShares } from './shares.ts';
@@ -43,17 +44,24 @@ const findingText = (finding: Finding): string => {
   return lines.join('');
 };
 
-const headerText = ({ facts, read_models }: AuditReport): string => {
+/** What such an audit proves, and what it takes on trust. */
+const sinceText = ({ made_at, position, events, earlier_events }: SinceSeal): string =>
+  `audited: the ${grouped(events)} events since the seal of ${made_at} (position ${position}), and before it the ` +
+  `${grouped(earlier_events)} events of streams that moved since or are named since; for all else before it, the ` +
+  'seal and the full audit made before it are trusted\n\n';
+
+const headerText = ({ facts, read_models, since }: AuditReport): string => {
   const span = facts.first_at === null ? 'empty' : `${facts.first_at} to ${facts.last_at ?? ''}`;
   const compared =
     read_models === null
       ? 'the event log alone'
       : `the event log and ${String(read_models.length)} read models`;
+  const read = since === undefined ? facts.events : since.events + since.earlier_events;
   return [
-    `${grouped(facts.events)} events in ${grouped(facts.streams)} streams of ` +
+    `${grouped(read)} events in ${grouped(facts.streams)} streams of ` +
       `${grouped(facts.tenants)} tenants, up to position ${facts.position ?? '-'}\n`,
     `${span}\n`,
-    `audited: ${compared}\n\n`,
+    since === undefined ? `audited: ${compared}\n\n` : sinceText(since),
   ].join('');
 };
 
@@ -136,6 +144,8 @@ export interface AuditReport extends FindingsResult {
   /** What no seal covers; null where everything is sealed. It is nothing wrong: `total` does not count it. */
   readonly unsealed: UnsealedTail | null;
   readonly read_models: { readonly name: string; readonly position: string | null }[] | null;
+  /** Only of an audit that began at a seal. */
+  readonly since?: SinceSeal;
 }
 
 const KEEP = 20;
@@ -273,4 +283,25 @@ export const runAudit = async (
   const read_models = comparedIn(request.snapshot);
   const found = { ...findings.result(), facts: log.facts, total: findings.total() };
   return { log, report: { ...found, unsealed, read_models } };
+};
+
+export interface AuditSinceRequest extends Omit<SinceWork, 'findings'> {
+  readonly sealFlaws?: readonly string[];
+  readonly notes?: readonly string[];
+  readonly keep?: number;
+}
+
+/** Audits a log from a seal on; what it does not look at is in the report. */
+export const runAuditSince = async ({
+  sealFlaws = [],
+  notes = [],
+  keep = KEEP,
+  ...work
+}: AuditSinceRequest): Promise<AuditReport> => {
+  const findings = findingsKept(keep);
+  for (const note of notes) findings.note(note);
+  for (const message of sealFlaws) findings.add({ check: 'seal', message });
+  const { facts, since } = await auditSince({ ...work, findings });
+  const unsealed = (await unsealedTail(work, facts)) ?? null;
+  return { ...findings.result(), facts, total: findings.total(), unsealed, read_models: null, since };
 };

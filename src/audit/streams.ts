@@ -127,6 +127,8 @@ export const compactSet = () => {
 /** The part of a log to read, and how far. */
 export interface Reading {
   readonly feed: Pick<EventFeed, 'subscribe'>;
+  /** Only events beyond this position; left out: from the first. */
+  readonly after?: bigint | undefined;
   /** The last position that is looked at; without it, all that is there. */
   readonly upTo?: bigint | undefined;
   readonly onProgress?: ((events: number, position: bigint) => void) | undefined;
@@ -155,12 +157,12 @@ interface Read {
 
 /** Shows every event to `look`, in the order of the log. */
 export const readThrough = async (
-  { feed, upTo, onProgress, signal }: Reading,
+  { feed, after, upTo, onProgress, signal }: Reading,
   look: (recorded: RecordedEvent) => void,
 ): Promise<Read> => {
   let events = 0;
   let position: bigint | undefined;
-  for await (const recorded of everything(feed, signal)) {
+  for await (const recorded of everything(feed, signal, after)) {
     if (upTo !== undefined && recorded.position > upTo) break;
     events += 1;
     ({ position } = recorded);
@@ -205,6 +207,15 @@ const checkCategory = (findings: Findings, event: Stored): void => {
   );
 };
 
+const checkColumns = (findings: Findings, event: Stored, isInForm: boolean): void => {
+  findings.checked('stored');
+  if (!isInForm) {
+    checkText(findings, event, 'data');
+    checkText(findings, event, 'metadata');
+  }
+  checkCategory(findings, event);
+};
+
 const isStored = (event: RecordedEvent): event is Stored => event.stored !== undefined;
 
 /**
@@ -246,20 +257,26 @@ export const storedCheck = (findings: Findings, digestAfter: typeof logDigestAft
     }
     byVersion2 ||= isVersion2;
   };
-  const see = (event: RecordedEvent, isInForm: boolean): void => {
-    if (!isStored(event)) return;
-    findings.checked('stored');
-    if (!isInForm) {
-      checkText(findings, event, 'data');
-      checkText(findings, event, 'metadata');
-    }
-    checkCategory(findings, event);
+  const checkForm = (event: Stored, isInForm: boolean): void => {
+    checkColumns(findings, event, isInForm);
     checkVersion(event);
-    checkDigest(event);
   };
   return {
     /** `isInForm`: both texts are known to be as the log writes them. */
-    see,
+    see: (event: RecordedEvent, isInForm: boolean): void => {
+      if (!isStored(event)) return;
+      checkForm(event, isInForm);
+      checkDigest(event);
+    },
+    /** The same in a stream that is read by itself: the digest is compared with the one before it in the file. */
+    seeApart: (event: RecordedEvent, isInForm: boolean): void => {
+      if (!isStored(event)) return;
+      checkForm(event, isInForm);
+      const { digest_before: before } = event.stored;
+      if (before === undefined || before === null) return;
+      digest = before;
+      checkDigest(event);
+    },
     /** Takes the digest of the event before from the file, where that is not the one seen before. */
     goOnFrom: (before: string | null): void => {
       digest = before;
@@ -373,22 +390,24 @@ type Identified = Place & Pick<RecordedEvent, 'id'>;
 interface StreamsOptions {
   /** Positions have no gaps. */
   readonly dense: boolean;
+  /** Positions have no gaps after this one only, because of what lies before only some streams are read. */
+  readonly after?: bigint | undefined;
   /** `by_hash`: every event is of a version whose ID follows from its hash, so that no other event can have it. */
   readonly ids: 'all' | 'by_hash';
 }
 
 /** Positions rise; those of an embedded log are dense, so a missing one is a removed event. */
-const orderCheck = (findings: Findings, { dense, ids: compared }: StreamsOptions) => {
+const orderCheck = (findings: Findings, { dense, after = 0n, ids: compared }: StreamsOptions) => {
   const ids = compactSet();
   let last: bigint | undefined;
   return (event: Identified): void => {
     findings.checked('order');
     const { position, id } = event;
     const say = wrong(findings, 'order', event);
-    const due = (last ?? 0n) + 1n;
+    const due = (last === undefined || last < after ? after : last) + 1n;
     if (last !== undefined && position <= last)
       say(`Position ${position} comes after ${last}: the log is out of order.`);
-    else if (dense && position !== due)
+    else if (dense && position > after && position !== due)
       say(`Before position ${position} events are missing: ${due} should come next.`, due, position);
     if (compared === 'all' && !ids.add(id.toLowerCase()))
       say(`The event ID ${id} occurs twice.`, undefined, id);

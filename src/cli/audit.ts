@@ -7,7 +7,9 @@ import {
   balancesText,
   reportText,
   runAudit,
+  runAuditSince,
 } from '../audit/runAudit.ts';
+import { NoSuchSeal, sealToBeginAt } from '../audit/sinceSeal.ts';
 import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/chains.ts';
 import {
   auditedObjects,
@@ -29,6 +31,7 @@ interface AuditOptions extends AsJson {
   readonly tenant?: string;
   readonly seal?: string;
   readonly checkSeal?: string;
+  readonly sinceSeal?: string | true;
   readonly all?: boolean;
   readonly tell?: boolean;
 }
@@ -93,6 +96,28 @@ const audit = async (
   return report;
 };
 
+/** Audits the log alone, from a seal on. */
+const auditSince = async (
+  { feed, dense, found }: AuditedFeed & { readonly found: FoundSeals },
+  { output, options }: { readonly output: Output; readonly options: AuditOptions },
+): Promise<AuditReport> => {
+  const { seals: kept, flaws: sealFlaws, origins, notes } = found;
+  const seals = [...kept, ...(await sealsIn(options.checkSeal))];
+  const until = options.sinceSeal === true ? undefined : options.sinceSeal;
+  return runAuditSince({
+    feed,
+    dense,
+    origins,
+    seals,
+    sealFlaws,
+    notes,
+    seal: sealToBeginAt({ seals, kept, dense, origins }, { until, end: await feed.end() }),
+    onProgress: progress(output),
+    signal: output.signal,
+    ...(options.all === true && { keep: Infinity }),
+  });
+};
+
 /** Prints the report, and gives it. */
 const runChecks = async (
   opened: AuditedFeed,
@@ -102,11 +127,13 @@ const runChecks = async (
   const config = configFrom();
   const log = { ...opened, found: await findSeals(config, opened.feed, timeNow()) };
   const told = { output, options };
-  const report = await (options.logOnly === true
-    ? audit(log, told)
-    : withReadModels(config, async (snapshot) =>
-        audit(log, told, { snapshot, ...(await auditedObjects(config, output.signal)) }),
-      ));
+  const report = await (options.sinceSeal !== undefined
+    ? auditSince(log, told)
+    : options.logOnly === true
+      ? audit(log, told)
+      : withReadModels(config, async (snapshot) =>
+          audit(log, told, { snapshot, ...(await auditedObjects(config, output.signal)) }),
+        ));
   await output.out(options.json === true ? json(report) : reportText(report));
   return report;
 };
@@ -127,14 +154,20 @@ const showBalances = async (
 const notMade = (error: unknown): OperatorError => {
   const hint =
     error instanceof DataDirInUse ? ' With --log-only the log alone is audited, beside the service.' : '';
-  const why = isForOperator(error) ? `${error.message}${hint}` : `The audit did not finish: ${saidBy(error)}`;
+  const why =
+    isForOperator(error) || error instanceof NoSuchSeal
+      ? `${error.message}${hint}`
+      : `The audit did not finish: ${saidBy(error)}`;
   return new OperatorError(why, WRONG_USAGE);
 };
 
 /** Options that say nothing together; undefined where they do. */
-const contradictionIn = ({ asOf, tenant, seal, checkSeal }: AuditOptions): string | undefined => {
+const contradictionIn = ({ asOf, tenant, seal, checkSeal, sinceSeal }: AuditOptions): string | undefined => {
   if (asOf === undefined && tenant !== undefined) return '--tenant goes with --as-of.';
-  if (asOf !== undefined && (seal ?? checkSeal) !== undefined) return '--as-of goes with no seal.';
+  if (asOf !== undefined && (seal ?? checkSeal ?? sinceSeal) !== undefined)
+    return '--as-of goes with no seal.';
+  if (sinceSeal !== undefined && seal !== undefined)
+    return '--seal needs an audit of the whole log, without --since-seal.';
   return undefined;
 };
 
@@ -175,6 +208,11 @@ export const addAudit = (program: Command): void => {
     .option('--tenant <id>', 'with --as-of: of this tenant only')
     .option('--seal <file>', 'write a seal of the log, to be kept elsewhere')
     .option('--check-seal <file>', 'verify that all sealed events are still there')
+    .option(
+      '--since-seal [time]',
+      'audit the log alone from its last seal on, or from the last until a day or time',
+      momentOption('23:59:59.999'),
+    )
     .option('--all', 'show every finding, not only the first of each check')
     .option('--tell', 'write findings into the log, so that webhooks of operators are told')
     .option('--json', 'print JSON')

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newTempFolder } from '@quire/engine/kernel/tempFolders';
-import type { EventFeed } from '../../domain/ports/log.ts';
+import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import type { ChainsDone, StartChains } from '../audit/chains.ts';
 import type { ChainsOf } from './chainsWorker.ts';
 import { hasDigests } from '../../adapters/sqlite/eventLog.ts';
@@ -118,7 +118,7 @@ export const shareThreads =
 
 /** The log to audit. */
 export interface AuditedFeed {
-  readonly feed: EventFeed;
+  readonly feed: EventFeed & Pick<EventStore, 'read'>;
   /** Positions have no gaps: true of the embedded log. */
   readonly dense: boolean;
   /** Only the embedded log can be read by two threads: each opens its file. */

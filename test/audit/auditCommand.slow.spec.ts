@@ -3,6 +3,7 @@ import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
+import type { AuditReport } from '../../src/audit/runAudit.ts';
 import { lockDataDir } from '../../adapters/local/dataFolder.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { history, POOR, RICH } from './auditedHistory.ts';
@@ -26,16 +27,15 @@ describe('quire audit', () => {
     folder.remove();
   });
 
-  const quire = (...args: readonly string[]): Promise<Ran> =>
+  const quireIn = (folderOfData: string, ...args: readonly string[]): Promise<Ran> =>
     new Promise((resolve) => {
-      const options = { env: { PATH: process.env['PATH'], DATA_DIR: dataDir } };
-      const child = execFile(
-        process.execPath,
-        [...NODE_OPTIONS, CLI, 'audit', ...args],
-        options,
-        (error, out, err) => resolve({ code: error === null ? 0 : (child.exitCode ?? -1), out, err }),
+      const options = { env: { PATH: process.env['PATH'], DATA_DIR: folderOfData } };
+      const child = execFile(process.execPath, [...NODE_OPTIONS, CLI, ...args], options, (error, out, err) =>
+        resolve({ code: error === null ? 0 : (child.exitCode ?? -1), out, err }),
       );
     });
+
+  const quire = (...args: readonly string[]): Promise<Ran> => quireIn(dataDir, 'audit', ...args);
 
   it('says that nothing is wrong, and exits 0', async () => {
     const { code, out, err } = await quire();
@@ -80,6 +80,34 @@ describe('quire audit', () => {
     expect(refused.code).to.equal(2);
     expect(refused.err).to.contain('--log-only');
     expect(beside.code).to.equal(0);
+  });
+
+  it('begins at a seal, and says what to do where there is none', async () => {
+    const copy = join(folder.path, 'sealed');
+    cpSync(dataDir, copy, { recursive: true });
+    const since = (...args: readonly string[]) => quireIn(copy, 'audit', '--since-seal', ...args);
+    const never = await since();
+    expect([never.code, never.err]).to.deep.equal([2, never.err]);
+    expect(never.err).to.contain('Run quire seal');
+    expect((await quireIn(copy, 'seal')).code).to.equal(0);
+    const { code, out, err } = await since('--json');
+    expect(code, out + err).to.equal(0);
+    const report = JSON.parse(out) as AuditReport;
+    expect(report).to.include({ total: 0, read_models: null });
+    expect(report.since).to.include({ from: '$seals', events: 1 });
+    const early = await since('2020-01-31');
+    expect([early.code, early.err]).to.deep.equal([2, early.err]);
+    expect(early.err).to.contain('No seal was made until 2020-01-31T23:59:59.999Z');
+    for (const args of [['yesterday'], ['--seal', 'seal.json'], ['--as-of', '2026-01-31']])
+      expect((await since(...args)).code, args.join(' ')).to.equal(2);
+    const db = new Database(join(copy, 'events.db'));
+    db.exec(
+      `update events set log_digest = '${'0'.repeat(64)}' where position = ${report.since?.position ?? ''}`,
+    );
+    db.close();
+    const edited = await since();
+    expect(edited.code).to.equal(1);
+    expect(edited.out).to.contain('✘ every sealed event is still there');
   });
 
   it('writes a seal, and finds by it what was cut off', async () => {

@@ -10,6 +10,11 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ReadOptions } from '../../domain/ports/log.ts';
 import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
 import { balancesAt } from '../../src/audit/accounts.ts';
+import type { SqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import type { GivenSeal } from '../../src/audit/chains.ts';
+import { runAuditSince } from '../../src/audit/runAudit.ts';
+import { sealToBeginAt } from '../../src/audit/sinceSeal.ts';
+import { everything } from '../../src/audit/streams.ts';
 import { archivesIn } from '../../src/operator/archive.ts';
 import { openCopiedLog } from '../../src/backup/backup.ts';
 import { auditCopy } from '../../src/backup/restoreBackup.ts';
@@ -161,6 +166,17 @@ const archivedCopy = async (closed: ClosedLog, until = closed.days[1]): Promise<
   return folder;
 };
 
+/** A seal of the log up to a position. */
+const sealOfPart = async (log: SqliteEventLog, upTo: bigint): Promise<GivenSeal> => {
+  for await (const { position, stored } of everything(log, undefined, upTo - 1n)) {
+    const place = { position: String(position), events: Number(position) };
+    const log_digest = stored?.log_digest ?? '';
+    const made_at = '2026-02-01T00:00:00.000Z';
+    return { seal: { seal_version: 2, made_at, ...place, log_digest, previous: null }, from: 'a file' };
+  }
+  throw new Error(`no event at ${String(upTo)}`);
+};
+
 describe('an archive of closed months', () => {
   let [closed, full]: [ClosedLog, TempFolder] = [undefined!, undefined!];
   let events: readonly RecordedEvent[];
@@ -283,6 +299,21 @@ describe('an archive of closed months', () => {
     );
     await hot.close();
     await archived.close();
+  });
+
+  it('is audited from a seal on, with what was archived of streams that moved since', async () => {
+    for (const dataDir of [closed.folder.path, full.path]) {
+      const feed = openArchived(dataDir, { readOnly: true, stored: true });
+      for (const part of [10, 4, 2]) {
+        const given = await sealOfPart(feed, BigInt(events.length) / BigInt(part));
+        const log = { seals: [given], kept: [], dense: true, origins: [] };
+        const seal = sealToBeginAt(log, { end: await feed.end() });
+        const { findings, since } = await runAuditSince({ feed, ...log, seal });
+        expect(findings).to.deep.equal([]);
+        expect(since?.earlier_events).to.be.greaterThan(0);
+      }
+      await feed.close();
+    }
   });
 
   it('goes on after an earlier one, and a repeat finds nothing to do', async () => {
