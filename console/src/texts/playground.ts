@@ -31,6 +31,7 @@ const FOUND_BY: Readonly<Record<NonNullable<Citation['by']>, string>> = {
   records: 'in a record',
   codes: 'in a code on the page',
   embedded_xml: 'in the invoice that the file has as XML',
+  computed: 'worked out of the rows of a table',
   entries: 'in a dated entry',
   lines: 'in a column',
   listed: 'in a list',

@@ -240,7 +240,7 @@ function unaddressed(one: ValueReading): ValueReading {
 const REGISTERED = /^(?<last>\p{Lu}[\p{L}'’. -]{1,40}), (?<first>\p{Lu}[\p{L}'’. -]{0,40})$/u;
 
 /** Of "Brannigan, Tess M" the part that a field asks for. */
-function partOfName(one: Reading, { concept }: Field): Reading {
+function partOfName(one: ValueReading, { concept }: Field): ValueReading {
   const { last, first } = REGISTERED.exec(one.text)?.groups ?? {};
   const text = concept?.id === 'last_name' ? last : concept?.id === 'first_name' ? first : undefined;
   if (text === undefined) return one;
