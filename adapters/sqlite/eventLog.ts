@@ -326,7 +326,7 @@ export interface SqliteEventLogOptions {
   readonly readOnly?: boolean;
   /** For another thread of the process that writes: reads only, and the writer wakes it. */
   readonly besideWriter?: boolean;
-  /** For auditors: a subscription to the whole log, and a stream read forwards, also say how each event lies in the file. */
+  /** For auditors: a subscription to all, and a stream read forwards, also say how each event lies in the file. */
   readonly stored?: boolean;
   /** Where events are read that were moved into an archive; left out: such a log cannot be read in full. */
   readonly archive?: ArchiveSource | undefined;

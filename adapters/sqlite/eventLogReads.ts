@@ -50,17 +50,30 @@ export async function* readStream(
   let [next, left] = [asInteger(from), limit];
   while (left > 0) {
     const size = Math.min(left, READ_PAGE);
-    const rows = file.rows(sql, stream, next, size);
-    // Asked after the rows were read: events that are moved out meanwhile are in one of the two.
-    const isNext = rows[0]?.[2] === next;
-    const archived = isNext ? undefined : archive.streamFrom(stream, next);
-    const events = archived === undefined ? rows.map(recorded) : (await archived()).slice(0, left);
+    const { events, isLast } = await pageOf({ file, archive }, file.rows(sql, stream, next, size), {
+      stream,
+      next,
+      size,
+    });
     yield* events;
-    if (archived === undefined ? rows.length < size : events.length === 0) return;
+    if (isLast) return;
     next = Number(events.at(-1)?.revision) + 1;
     left -= events.length;
     await nextTurn();
   }
+}
+
+/** The events of rows, or of the archive where they were moved there. */
+async function pageOf(
+  { archive }: Reading,
+  rows: ReturnType<LogFile['rows']>,
+  { stream, next, size }: { readonly stream: string; readonly next: number; readonly size: number },
+): Promise<{ readonly events: readonly RecordedEvent[]; readonly isLast: boolean }> {
+  // Asked after the rows were read: events that are moved out meanwhile are in one of the two.
+  const archived = rows[0]?.[2] === next ? undefined : archive.streamFrom(stream, next);
+  if (archived === undefined) return { events: rows.map(recorded), isLast: rows.length < size };
+  const events = (await archived()).slice(0, size);
+  return { events, isLast: events.length === 0 };
 }
 
 /** The same from the end. */

@@ -227,7 +227,8 @@ function verdictOn(rule: ByRule | undefined, own: Signed, barred: Outcome | unde
   const same = isSame(rule.value, own.value);
   if (rule.isKnown === true && rule.confidence >= MIN_CONFIDENCE)
     return { finding: rule, ofOwn: same ? 'same' : 'rules_first' };
-  if (same) return { finding: agreed(rule, own, barred === undefined || barred === 'unnamed'), ofOwn: 'same' };
+  if (same)
+    return { finding: agreed(rule, own, barred === undefined || barred === 'unnamed'), ofOwn: 'same' };
   const confidence = thousandths(DOUBT * rule.confidence);
   if (barred === undefined && own.confidence > confidence) return { finding: own, ofOwn: 'won' };
   return { finding: { ...rule, confidence }, ofOwn: barred ?? 'lower' };

@@ -109,8 +109,7 @@ function numberIn(cell: Cell | undefined, { conventions }: Source): number | und
 }
 
 /** The columns one of which has something wherever a row of goods begins: its amounts, else its prices. */
-export function keyColumns(mapped: Headed['mapped'], fields: readonly Field[]): readonly number[] {
-  if (!areGoods(fields)) return [];
+export function keyColumns(mapped: Headed['mapped']): readonly number[] {
   for (const id of ['line_total', 'unit_price', 'quantity']) {
     const own = [...mapped].filter(([{ concept }]) => concept?.id === id);
     if (own.length > 0) return own.map(([, { column }]) => column);

@@ -36,17 +36,17 @@ const TURNED_COSTS = 0.03;
  * The rows of the tables whose headers name the fields best, in all places where the same header stands or
  * the table goes on. A table that names too few of them, or holds values of other types, answers nothing.
  */
-export function gridRows({ fields: all, called, outer }: Listed, source: Source): GridAnswer {
+export function gridRows(listed: Listed, source: Source): GridAnswer {
   const none = { rows: [], score: 0 };
-  const { fields, computed } = membersFor(source)(all);
+  const asked = askedOf(listed, source);
+  const { fields } = asked;
   if (fields.length === 0) return none;
-  const matcher = areGoods(fields) ? goodsMatcher(source.labels) : headerMatcher(source.labels);
-  const asked = { fields, computed, outer, matcher, source, called };
-  const lines = answerOf(linesFor(source)(fields), {
-    ...asked,
-    least: areGoods(fields) ? ANSWERS : LINES_ANSWER,
-  });
-  if (areGoods(fields) && lines.rows.length > 0) return lines;
+  if (areGoods(fields)) {
+    const goods = { ...asked, matcher: goodsMatcher(source.labels), ofGoods: true, least: ANSWERS };
+    const answer = answerOf(goodsFor(source)(fields), goods);
+    if (answer.rows.length > 0) return answer;
+  }
+  const lines = answerOf(linesFor(source)(fields), { ...asked, least: LINES_ANSWER });
   const drawn = drawnIn(source);
   const turned = answerOf(turnedIn(source), { ...asked, least: TURNED_ANSWERS });
   const answers = [
@@ -56,6 +56,23 @@ export function gridRows({ fields: all, called, outer }: Listed, source: Source)
   ];
   return answers.reduce((best, one) => (isBetter(one, best) ? one : best), none);
 }
+
+/** Rows of lines below a header that says little of them, where nothing else has rows. */
+export function lineRows(listed: Listed, source: Source): readonly RowFindings[] {
+  const asked = askedOf(listed, source);
+  return asked.fields.length === 0
+    ? []
+    : answerOf(linesFor(source)(asked.fields), { ...asked, least: ANSWERS }).rows;
+}
+
+const askedOf = ({ fields, called, outer }: Listed, source: Source): Omit<Answering, 'least'> => ({
+  ...membersFor(source)(fields),
+  outer,
+  matcher: headerMatcher(source.labels),
+  source,
+  called,
+  ofGoods: false,
+});
 
 /** Members that are read from columns, and those that are worked out. */
 const membersFor = once((source: Source) =>
@@ -67,13 +84,16 @@ const membersFor = once((source: Source) =>
 
 const drawnIn = once((source: Source) => gridsOf(source.document).slice(0, GRIDS_MAX).map(unfolded));
 const turnedIn = once((source: Source) => turnedGrids(drawnIn(source)));
-const linesFor = once((source: Source) =>
-  once((fields: readonly Field[]) =>
-    lineGrids({ fields, matcher: headerMatcher(source.labels), source })
-      .slice(0, GRIDS_MAX)
-      .map(unfolded),
-  ),
-);
+const linesWhere = (ofGoods: boolean) =>
+  once((source: Source) =>
+    once((fields: readonly Field[]) =>
+      lineGrids({ fields, matcher: headerMatcher(source.labels), source, ofGoods })
+        .slice(0, GRIDS_MAX)
+        .map(unfolded),
+    ),
+  );
+const linesFor = linesWhere(false);
+const goodsFor = linesWhere(true);
 
 /** Scores that are so near say the same. */
 const NEAR = 0.12;

@@ -6,7 +6,7 @@ import { asksBothSides, withSides } from './apart.ts';
 import type { HeaderMatcher } from '../words/says.ts';
 import { byContent } from './byContent.ts';
 import { beginsWithValues, byOrder } from './byOrder.ts';
-import { areGoods, byProduct } from './goods.ts';
+import { byProduct } from './goods.ts';
 import { remembered } from '../../kernel/once.ts';
 
 /** Tables with more columns are no registers that a schema asks for. */
@@ -29,6 +29,8 @@ export interface Asked {
   readonly outer: ReadonlySet<Field>;
   readonly matcher: HeaderMatcher;
   readonly source: Source;
+  /** Columns are told by arithmetic too, and amounts begin the rows. */
+  readonly ofGoods: boolean;
 }
 
 /** The header of a grid that names the fields best; undefined where none names two, or the only one. */
@@ -206,7 +208,7 @@ interface Named {
 function namedColumns(
   grid: Grid,
   { header, depth }: Pick<HeaderPlace, 'header' | 'depth'>,
-  { fields, matcher, source }: Asked,
+  { fields, matcher, source, ofGoods }: Asked,
 ): Named {
   const texts = headerTexts(grid, header, depth);
   const body = grid.rows.slice(header + 1);
@@ -219,7 +221,7 @@ function namedColumns(
       return named < NAMED ? [] : [{ field, column, score: named * typeFit(field, profile(column)) }];
     }),
   );
-  if (!areGoods(fields)) return { mapped: assigned(withoutDoubtful(pairs, texts)), texts, profile };
+  if (!ofGoods) return { mapped: assigned(withoutDoubtful(pairs, texts)), texts, profile };
   const multiplied = byProduct(body, texts, { fields, matcher, source });
   return { mapped: assigned(pairs.toReversed(), multiplied), texts, profile };
 }

@@ -3,7 +3,7 @@ import type { Row, Segment } from '../places/layout.ts';
 import { labelWords } from '../words/labelWords.ts';
 import { asksBothSides, hasSides } from './apart.ts';
 import { isDay } from './days.ts';
-import { areGoods, isTotalRow } from './goods.ts';
+import { isTotalRow } from './goods.ts';
 import { numbersApart } from '../places/segmentParts.ts';
 import type { Cell, Grid, GridRow } from './grid.ts';
 import type { Asked as AskedOfRows } from './headerRows.ts';
@@ -41,10 +41,10 @@ export function lineGrids(asked: Asked): readonly Grid[] {
   const { rows } = asked.source.layout;
   const headers = rows.slice(0, ROWS_MAX).filter((row) => isHeader(row, asked));
   const starts = new Set(headers);
-  const isEnd = areGoods(asked.fields) ? (row: Row) => isTotalRow(row, asked.source) : () => false;
+  const isEnd = asked.ofGoods ? (row: Row) => isTotalRow(row, asked.source) : () => false;
   const hits = headers.map((row) => ({ row, hits: hitsOf(row, asked) }));
   return strongestOf(hits, (one, next) => isNear(one.row, next.row)).flatMap(({ row }) =>
-    gridUnder(row, rows, { starts, isEnd, areGoods: areGoods(asked.fields) }),
+    gridUnder(row, rows, { starts, isEnd, ofGoods: asked.ofGoods }),
   );
 }
 
@@ -118,11 +118,11 @@ interface Ending {
   /** The headers of other grids. */
   readonly starts: ReadonlySet<Row>;
   readonly isEnd: (row: Row) => boolean;
-  readonly areGoods: boolean;
+  readonly ofGoods: boolean;
 }
 
 function gridUnder(header: Row, rows: readonly Row[], ending: Ending): readonly Grid[] {
-  if (ending.areGoods) return goodsUnder(header, rows, ending);
+  if (ending.ofGoods) return goodsUnder(header, rows, ending);
   const band = bandAround(header, rows);
   const last = band.at(-1) ?? header;
   const body = bodyBelow(last, rows, ending);

@@ -29,6 +29,7 @@ interface Reading {
   readonly outer: ReadonlySet<Field>;
   readonly choice: RowChoice;
   readonly matcher: HeaderMatcher;
+  readonly ofGoods: boolean;
   readonly formulas: Formulas;
   readonly source: Source;
 }
@@ -37,7 +38,7 @@ interface Reading {
 export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
   const { grid, from, to, mapped } = part;
   const parted = partedColumn(part, reading.fields);
-  const keys = keyColumns(mapped, reading.fields);
+  const keys = reading.ofGoods ? keyColumns(mapped) : [];
   const ditto = keys.length > 0 ? [] : dittoFields(part, reading.outer);
   const asked = { ...reading, mapped, parted, about: aboutOf(part), ditto };
   const rows: RowFindings[] = [];
@@ -167,9 +168,10 @@ function labelOf(row: GridRow, mapped: Part['mapped']): string {
 /** undefined for a row whose cells are of other types than the fields, or that is nearly empty. */
 function valuesOf(
   row: GridRow,
-  { mapped, parted, fields, source }: RowReading,
+  { mapped, parted, fields, source, ofGoods }: RowReading,
 ): Map<string, Finding> | undefined {
-  const told = keyColumns(mapped, fields).length > 0 ? 1 : mapped.size / Math.max(mapped.size, fields.length);
+  const told =
+    ofGoods && keyColumns(mapped).length > 0 ? 1 : mapped.size / Math.max(mapped.size, fields.length);
   const found = new Map<string, Finding>();
   let misfits = 0;
   for (const { field, place, cell } of parted?.cellsOf(row, mapped) ?? ownCells(row, mapped)) {

@@ -5,7 +5,7 @@ import { invoiceRows } from '../facts/invoiceFacts.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, type Finding, type Signed, type RowFindings } from '../finding.ts';
 import { areGoods } from '../grids/goods.ts';
-import { gridRows } from '../grids/gridRows.ts';
+import { gridRows, lineRows } from '../grids/gridRows.ts';
 import { contactList } from '../parts/contacts.ts';
 import { listInProse } from '../prose/proseValues.ts';
 import { LABELLED, ranked } from '../ranking.ts';
@@ -142,7 +142,13 @@ const recordsFor = once((source: Source) => once((fields: readonly Field[]) => r
 
 const WORKS: RowWay = { by: 'references', rows: citedRows };
 const TABLES: RowWay = { by: 'tables', rows: (listed, source) => gridRows(listed, source).rows };
-const LINES: RowWay = { by: 'lines', rows: ({ fields }, source) => findItems(fields, source) };
+const LINES: RowWay = {
+  by: 'lines',
+  rows: (listed, source) => {
+    const items = findItems(listed.fields, source);
+    return items.length > 0 ? items : lineRows(listed, source);
+  },
+};
 const LABELS: RowWay = { by: 'listed', rows: labelledRows };
 const RECORDS: readonly RowWay[] = [
   { by: 'records', rows: ({ fields }, source) => recordsFor(source)(fields) },

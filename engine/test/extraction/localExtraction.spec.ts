@@ -136,7 +136,9 @@ describe('dates', () => {
   it('takes the part that stays for the month where the other is many', () => {
     const analyzed = ['11/01/2031', '11/04/2031', '11/06/2031', '11/07/2031', 'again within 30 days'];
     expect(voteDayFirst(analyzed)).to.equal(false);
-    expect(voteDayFirst(['01.11.2031', '04.11.2031', '06.11.2031', '07.11.2031', 'until 5:00 PM EST'])).to.equal(true);
+    expect(
+      voteDayFirst(['01.11.2031', '04.11.2031', '06.11.2031', '07.11.2031', 'until 5:00 PM EST']),
+    ).to.equal(true);
     // Due on the fifth of each month: the many are months.
     expect(voteDayFirst(['05.01.2031', '05.02.2031', '05.03.2031', '05.04.2031'])).to.equal(true);
     expect(voteDayFirst(['11/01/2031', '11/04/2031', '11/04/2031'])).to.equal(true);
@@ -184,7 +186,9 @@ describe('extraction from text', () => {
   });
 
   it('is as sure as the scorer where a weak label names the same value', () => {
-    expect(valuesOf('Quote no:   TQ-24-02281\nService:   Groupage', { quote_ref: { type: 'string' } })).to.deep.equal({
+    expect(
+      valuesOf('Quote no:   TQ-24-02281\nService:   Groupage', { quote_ref: { type: 'string' } }),
+    ).to.deep.equal({
       quote_ref: 'TQ-24-02281',
     });
   });
