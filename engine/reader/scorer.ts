@@ -228,11 +228,14 @@ function verdictOn(rule: ByRule | undefined, own: Signed, barred: Outcome | unde
   if (rule.isKnown === true && rule.confidence >= MIN_CONFIDENCE)
     return { finding: rule, ofOwn: same ? 'same' : 'rules_first' };
   if (same)
-    return { finding: agreed(rule, own, barred === undefined || barred === 'unnamed'), ofOwn: 'same' };
+    return { finding: agreed(rule, own, barred === undefined || isNamedBy(rule, barred)), ofOwn: 'same' };
   const confidence = thousandths(DOUBT * rule.confidence);
   if (barred === undefined && own.confidence > confidence) return { finding: own, ofOwn: 'won' };
   return { finding: { ...rule, confidence }, ofOwn: barred ?? 'lower' };
 }
+
+/** The scorer sees no label, and a label named it. */
+const isNamedBy = ({ by }: ByRule, barred: Outcome): boolean => barred === 'unnamed' && by === 'labels';
 
 /** A value that both found is as sure as the surer of them; `may`: the scorer's own could be a value. */
 const agreed = (rule: ByRule, own: Signed, may: boolean): Signed =>

@@ -168,10 +168,9 @@ function labelOf(row: GridRow, mapped: Part['mapped']): string {
 /** undefined for a row whose cells are of other types than the fields, or that is nearly empty. */
 function valuesOf(
   row: GridRow,
-  { mapped, parted, fields, source, ofGoods }: RowReading,
+  { mapped, parted, fields, source }: RowReading,
 ): Map<string, Finding> | undefined {
-  const told =
-    ofGoods && keyColumns(mapped).length > 0 ? 1 : mapped.size / Math.max(mapped.size, fields.length);
+  const told = mapped.size / Math.max(mapped.size, fields.length);
   const found = new Map<string, Finding>();
   let misfits = 0;
   for (const { field, place, cell } of parted?.cellsOf(row, mapped) ?? ownCells(row, mapped)) {
