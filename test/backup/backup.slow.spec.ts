@@ -140,7 +140,8 @@ describe('backup and restore', () => {
     const live = await quire(dataDir, 'audit', '--as-of', '2999-12-31', '--tenant', RICH, '--json');
     const { balances } = JSON.parse(live.out) as { balances: { balance_credits: string }[] };
     expect(String(balance['balance_credits'])).to.equal(balances[0]?.balance_credits);
-    expect((await quire(at('restored'), 'audit')).code).to.equal(0);
+    const audit = await quire(at('restored'), 'audit');
+    expect(audit.code, audit.out + audit.err).to.equal(0);
   });
 
   it('names the file in which one byte was flipped, and restores nothing of it', async () => {

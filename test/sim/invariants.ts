@@ -394,6 +394,7 @@ export const watchOver = (deps: WatchDeps) => {
     SplitCompleted: ({ data }) => usage(data.split_id, 'Completed'),
     SplitFailed: ({ data }) => usage(data.split_id, 'Failed'),
     BatchCancelled: ({ data }) => void known.cancelled.add(data.batch_id),
+    BudgetReached: ({ stream, data }) => void known.budgetResets.set(tenantIn(stream), data.resets_at),
     WebhookCreated: () => {
       known.webhooks += 1;
       count('webhooks', known.webhooks, WEBHOOKS_MAX);

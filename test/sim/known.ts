@@ -67,6 +67,8 @@ export const started = () => ({
   batchOf: new Map<string, Batch>(),
   reviews: new Map<string, SeenReview>(),
   cancelled: new Set<string>(),
+  /** When the period of the budget ends that refused a tenant last, by the tenant; null: it never ends. */
+  budgetResets: new Map<string, string | null>(),
   /** Runs that were scored, by their batch. */
   scored: new Set<string>(),
   webhooks: 0,

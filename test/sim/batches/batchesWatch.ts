@@ -9,6 +9,7 @@ import { reviewFolderOf } from '../../../src/commands/reviews.ts';
 import { operationFileKeyOf } from '../../../src/commands/operationInput.ts';
 import type { FileFacts } from '../env.ts';
 import type { started, Work } from '../known.ts';
+import { EPOCH_MS } from '../scheduler.ts';
 import type { WatchDeps } from '../told.ts';
 import { partsIn } from './sortStack.ts';
 
@@ -16,6 +17,9 @@ interface Part {
   readonly pages: readonly number[];
   readonly class: string | null;
 }
+
+/** When all are well, what waits is looked at so late, ms. */
+const LOOKED_AT_MS = 14 * 3_600_000;
 
 /** What a result says that a part was read from. */
 interface Reading {
@@ -27,7 +31,7 @@ interface Reading {
  * told or decided, and is read as that.
  */
 export const batchesWatch = (
-  { raw, told }: Pick<WatchDeps, 'raw' | 'told'>,
+  { raw, told, sched }: Pick<WatchDeps, 'raw' | 'told' | 'sched'>,
   {
     say,
     known,
@@ -75,8 +79,17 @@ export const batchesWatch = (
       say('parts', `${work.id} is the documents ${is.join(' ')} of ${batch_id}, and not ${due.join(' ')}`);
   };
 
+  /** Documents wait for a budget until its period ends or the batch does. */
+  const waits = ({ tenant_id, expires_at }: ProjectedEventOf<'BatchAccepted'>['data']): boolean => {
+    const resets = known().budgetResets.get(tenant_id);
+    if (resets === undefined) return false;
+    const until = Math.min(...[resets ?? expires_at, expires_at].map((at) => Date.parse(at)));
+    return EPOCH_MS + sched.nowMs() < until + LOOKED_AT_MS;
+  };
+
   const batchSums = (): void => {
     for (const { accepted: data, ended: told_ } of known().batches.values()) {
+      if (told_ === null && waits(data)) continue;
       if (told_ === null) {
         say('work-left', `${data.batch_id} has not ended`);
         continue;
