@@ -2,7 +2,7 @@ import type { Field } from '../fields/fields.ts';
 import { withoutEnd, folded } from '../../kernel/text.ts';
 import type { Finding, Signed, RowFindings } from '../finding.ts';
 import type { Generator } from '../../ports/why.ts';
-import { computedFigure } from '../grids/computed.ts';
+import { computedFigure, isPrinted } from '../grids/computed.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import { headOf } from '../parts/head.ts';
 import { isOrganization, personIn } from '../parts/people.ts';
@@ -198,11 +198,15 @@ export const factFor = (field: Field, source: Source): SignedFact | undefined =>
   signedFact('byline', source, bylineFact(field, source)) ??
   signedFact('head', source, captionFact(field, source));
 
-/** What a description has worked out is not read off the page, also where it cannot be worked out. */
+/**
+ * What a description has worked out is not read off the page, also where it cannot be worked out; but where the page
+ * says it by its name.
+ */
 function computedFact(field: Field, source: Source): Fact | undefined {
   if (field.computed === undefined || field.inRow) return undefined;
   const finding = computedFigure(field, field.computed, source);
-  return { findings: finding === undefined ? [] : [finding] };
+  if (finding === undefined) return isPrinted(field, source) ? undefined : { findings: [] };
+  return { findings: [finding] };
 }
 
 /** A fact whose findings say what found them. */

@@ -142,6 +142,8 @@ function findingOf(value: number, cells: readonly (Cell | undefined)[]): Finding
   return { value, text: first.text, page: first.page, words, confidence: CONFIDENCE, by: 'computed' };
 }
 
+/** What stands beside a label on its line. */
+const FIGURES = /[:\d.,€$£%-]+/gu;
 /** So well a text calls a field by its name. */
 const CALLED = 0.8;
 const HEADER_CHARACTERS_MAX = 60;
@@ -152,7 +154,7 @@ export const isPrinted = ({ terms, computed }: Field, { layout }: Source): boole
     ({ text }) =>
       text.length <= HEADER_CHARACTERS_MAX &&
       computed?.text.includes(text) === false &&
-      phraseSimilarity(terms.name, headerWords(text)) >= CALLED,
+      phraseSimilarity(terms.name, headerWords(text.replace(FIGURES, ' '))) >= CALLED,
   );
 
 /** For a row of a table the values that formulas of its columns come to. */

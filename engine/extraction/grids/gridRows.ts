@@ -124,7 +124,6 @@ function answerOf(grids: readonly Grid[], { called, computed, least, ...asked }:
     if (one !== undefined && (best === undefined || rank(one, context) > rank(best, context))) best = one;
   if (best === undefined || (rank(best, context) < least && !namesAllButOne(best, asked.fields, least)))
     return none;
-
   const parts = sections(best, { grids, headed, called, asked });
   const choice = rowChoice(called, parts);
   const header = computed.length === 0 ? [] : (best.grid.rows[best.header] ?? []);

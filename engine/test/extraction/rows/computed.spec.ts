@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { tableOf } from '../../../document/document.ts';
 import { extract } from '../../../extraction/extract.ts';
 import { openFlow } from '../../../formats/pieces/flow.ts';
+import { textDocument } from '../../../formats/text/textDocument.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 
 const SALES = [
@@ -74,6 +75,12 @@ describe('figures that are to be worked out', () => {
       sales: { type: 'array', items: { type: 'object', properties } },
     });
     expect((value['sales'] as readonly JsonObject[])[0]).to.deep.equal({ region: 'North', cogs: 40 });
+  });
+
+  it('are read where they cannot be worked out, and the page says them by their name', async () => {
+    const properties = { subtotal: number('sum of the rows'), mean_price: number('average of the rows') };
+    const opened = textDocument('Widget   20.00\nGadget   100.00\n\nSubtotal: 120.00');
+    expect(extract(opened, { type: 'object', properties }).value).to.deep.equal({ subtotal: 120 });
   });
 
   it('are read where the description says that they are printed', async () => {
