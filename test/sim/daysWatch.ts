@@ -4,12 +4,10 @@ import { TENANT } from './process.ts';
 import { byType } from './readModel.ts';
 import { EPOCH_MS } from './scheduler.ts';
 import type { WatchDeps } from './told.ts';
-import { KEEPS, skewOf } from './worlds.ts';
+import { KEEPS, skewOf, SWEPT_MS } from './worlds.ts';
 
 const HOUR = 3_600_000;
 const DAY_MS = 24 * HOUR;
-/** When all are well, a sweep comes by so late. */
-const SWEPT_MS = 14 * HOUR;
 
 interface Watched {
   readonly say: (id: string, text: string) => void;

@@ -8,13 +8,11 @@ import { belongingsWatch } from './belongingsWatch.ts';
 import { RUSH } from './limits.ts';
 import { byType } from './readModel.ts';
 import type { WatchDeps } from './told.ts';
-import { KEEPS, skewOf } from './worlds.ts';
+import { KEEPS, skewOf, SWEPT_MS } from './worlds.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY_MS = 24 * HOUR;
-/** When all are well, a sweep comes by so late. */
-const SWEPT_MS = 14 * HOUR;
 /** Read models may stand still for so long. */
 const LATE_MS = 5 * MINUTE;
 /** A process may know a key for so long after it was revoked. */

@@ -215,6 +215,9 @@ export interface World {
 export const KEEPS: Retention = { uploads: 0, results: 1, examples: 0, deliveries: 1 };
 
 const HOUR = 3_600_000;
+
+/** When all are well, a sweep comes by so late, virtual ms. */
+export const SWEPT_MS = 14 * HOUR;
 /** Whose work it is where nothing else is said. */
 const FIRST = 't';
 

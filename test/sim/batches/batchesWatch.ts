@@ -11,15 +11,13 @@ import type { FileFacts } from '../env.ts';
 import type { started, Work } from '../known.ts';
 import { EPOCH_MS } from '../scheduler.ts';
 import type { WatchDeps } from '../told.ts';
+import { SWEPT_MS } from '../worlds.ts';
 import { partsIn } from './sortStack.ts';
 
 interface Part {
   readonly pages: readonly number[];
   readonly class: string | null;
 }
-
-/** When all are well, what waits is looked at so late, ms. */
-const LOOKED_AT_MS = 14 * 3_600_000;
 
 /** What a result says that a part was read from. */
 interface Reading {
@@ -84,7 +82,7 @@ export const batchesWatch = (
     const resets = known().budgetResets.get(tenant_id);
     if (resets === undefined) return false;
     const until = Math.min(...[resets ?? expires_at, expires_at].map((at) => Date.parse(at)));
-    return EPOCH_MS + sched.nowMs() < until + LOOKED_AT_MS;
+    return EPOCH_MS + sched.nowMs() < until + SWEPT_MS;
   };
 
   const batchSums = (): void => {

@@ -77,7 +77,7 @@ describe('figures that are to be worked out', () => {
     expect((value['sales'] as readonly JsonObject[])[0]).to.deep.equal({ region: 'North', cogs: 40 });
   });
 
-  it('are read where they cannot be worked out, and the page says them by their name', async () => {
+  it('are read where they cannot be worked out, and the page says them by their name', () => {
     const properties = { subtotal: number('sum of the rows'), mean_price: number('average of the rows') };
     const opened = textDocument('Widget   20.00\nGadget   100.00\n\nSubtotal: 120.00');
     expect(extract(opened, { type: 'object', properties }).value).to.deep.equal({ subtotal: 120 });
