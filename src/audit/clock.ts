@@ -7,6 +7,12 @@ import { type Findings, type Place, placeOf, wrong } from './findings.ts';
  */
 export const BACKWARDS_MAX_MS = 12 * 60_000;
 
+/**
+ * So long a silence may be one in which the service did not run: what was open before it is settled when it is back,
+ * within the same time.
+ */
+const SILENCE_MS = 5 * 60_000;
+
 /** Part of the log that was recorded while a clock stood behind what had been recorded before. */
 interface Step {
   readonly from: bigint;
@@ -26,6 +32,8 @@ export const logClock = () => {
   let [latestMs, lastMs] = [NaN, NaN];
   let suspect: (Timed & { readonly ms: number }) | undefined;
   let open: Step | undefined;
+  /** The last one. */
+  let silence = { fromMs: NaN, toMs: NaN };
 
   const inThePast = (event: Timed, ms: number): void => {
     if (open !== undefined) open.to = event.position;
@@ -45,6 +53,7 @@ export const logClock = () => {
         return;
       }
       [suspect, open] = [undefined, undefined];
+      if (ms > latestMs + SILENCE_MS) silence = { fromMs: latestMs, toMs: ms };
       if (!(ms <= latestMs)) latestMs = ms;
     },
     /** Whether it is known of all events so far if they belong to a step. */
@@ -62,8 +71,15 @@ export const logClock = () => {
     },
     /** All of them, in the order of the log. */
     steps: (): readonly Step[] => steps,
-    /** The present time at the log's end: the last event's where a clock was set back, else the latest. ms. */
-    nowMs: (): number => (open === undefined ? latestMs : lastMs),
+    /**
+     * The present time at the log's end, by which something is open for too long: the last event's where a clock was
+     * set back, else the latest. Shortly after a silence, the silence does not count. ms.
+     */
+    nowMs: (): number => {
+      if (open !== undefined) return lastMs;
+      const sinceMs = latestMs - silence.toMs;
+      return sinceMs < SILENCE_MS ? silence.fromMs + sinceMs : latestMs;
+    },
   };
 };
 

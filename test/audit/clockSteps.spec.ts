@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { paymentStream } from '../../domain/account/messages.ts';
+import { payment, paymentCodec } from '../../domain/payment.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
+import { commandHandler } from '../../src/writer/commandHandler.ts';
 import { adjustment } from '../support/money/accountCommands.ts';
 import { LOGS } from '../support/logs/eventLogs.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
@@ -28,11 +31,23 @@ const recordedIn = async (store: EventStore, stream: string): Promise<readonly s
   return times;
 };
 
+/** A payment that is claimed at the beginning, and neither booked nor released. */
+const claimedIn = async (store: EventStore): Promise<void> => {
+  const identity = { provider: 'stripe', provider_txn_id: 'left' };
+  const handle = commandHandler({ decider: payment, codec: paymentCodec, store, tenantOf: () => 't' });
+  const intent = { type: 'Unreadable', stored: {} } as const;
+  const data = { ...identity, tenant_id: 't', kind: 'sale', fingerprint: 'f', intent } as const;
+  await handle(paymentStream(identity), { type: 'ClaimPayment', data, meta: adjusted('t', 0).meta });
+};
+
+type Adjustments = readonly (readonly [tenant: string, minutes: number])[];
+
 /** The audit of an embedded log, after some adjustments of tenants at these minutes, by one process. */
-const reportAfter = async (adjustments: readonly (readonly [tenant: string, minutes: number])[]) => {
+const reportAfter = async (adjustments: Adjustments, before?: (store: EventStore) => Promise<void>) => {
   const folder = tempFolder();
   const store = openSqliteEventLog({ path: `${folder.path}/events.db` });
   try {
+    await before?.(store);
     const writer = accountWriter({ store });
     for (const adjustment of adjustments) await writer.execute(adjusted(...adjustment));
     await writer.close();
@@ -104,6 +119,32 @@ describe('a clock that is set back', () => {
       { numRuns: 30 },
     );
   });
+});
+
+describe('the audit of a log in which the service stood still', () => {
+  const auditAt = (...minutes: readonly number[]) =>
+    reportAfter(
+      minutes.map((minute) => ['t', minute] as const),
+      claimedIn,
+    );
+
+  for (const minutes of [[0], [4], [600], [600, 604]])
+    it(`gives it time to settle what was open before (adjustments at minutes ${minutes.join(', ')})`, async () => {
+      const { findings, notes } = await auditAt(...minutes);
+      expect(findings).to.deep.equal([]);
+      expect(notes.join()).to.contain('has no effect yet');
+    });
+
+  for (const minutes of [
+    [4, 8],
+    [600, 604, 608],
+    [600, 1200],
+    [600, 604, 1200],
+  ])
+    it(`finds what is open when that is over (adjustments at minutes ${minutes.join(', ')})`, async () => {
+      const { findings } = await auditAt(...minutes);
+      expect(findings.map(({ check }) => check)).to.deep.equal(['claim']);
+    });
 });
 
 describe('the audit of a log in which a clock was set back', () => {

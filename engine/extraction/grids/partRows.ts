@@ -53,7 +53,7 @@ export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
     const named = mayBeGroup(row, { grid, mapped, fields: reading.fields });
     if (named !== undefined) group = named;
     else if (reading.choice.selects(row)) {
-      const found = rowFindings(row, { ...asked, group, before: rows.at(-1) });
+      const found = rowFindings(row, { ...asked, group, rows });
       if (found !== undefined && !isSum(found, labelOf(row, mapped), { ...reading, rows }))
         rows.push(new Map([...found, ...reading.formulas(row)]));
     }
@@ -102,7 +102,7 @@ const CALLED = 0.8;
 /** A row that says less than those above it, and is called as the sums of a document are, or ends as a sum does. */
 function isSum(found: RowFindings, label: string, { rows, choice, source }: Reading & RowsAbove): boolean {
   if (choice.asksTotals || rows.length === 0 || rows.every(({ size }) => size <= found.size)) return false;
-  if (TOTALS.has(wordsOf(label).at(-1) ?? '') && [...found].some((one) => addsUp(one, rows))) return true;
+  if (TOTALS.has(wordsOf(label).at(-1) ?? '') && [...found].some((one) => addsUp(one, rows, { least: 2 }))) return true;
   const plain = label.replace(/[:\d.,%()]+/g, ' ');
   return SUMS.some((id) => wholeScore(plain, (one) => source.labels.concept(id, one)) >= CALLED);
 }
@@ -110,12 +110,16 @@ function isSum(found: RowFindings, label: string, { rows, choice, source }: Read
 /** Half a cent and what floating point adds. */
 const TOLERANCE = 0.0051;
 
-/** Whether a number is the sum of those right above it, two at least. */
-function addsUp([pointer, { value }]: readonly [string, Finding], rows: readonly RowFindings[]): boolean {
+/** Whether a number is the sum of those right above it, `least` or more. */
+function addsUp(
+  [pointer, { value }]: readonly [string, Finding],
+  rows: readonly RowFindings[],
+  { least }: { readonly least: number },
+): boolean {
   let sum = 0;
   return rows.toReversed().some((row, at) => {
     sum += Number(row.get(pointer)?.value ?? 0);
-    return at > 0 && typeof value === 'number' && Math.abs(sum - value) <= TOLERANCE;
+    return at + 1 >= least && typeof value === 'number' && Math.abs(sum - value) <= TOLERANCE;
   });
 }
 
@@ -132,29 +136,34 @@ const aboutOf = ({ grid, from }: Part): readonly Cell[] => [
   ...grid.about,
 ];
 
-interface RowReading extends Reading {
+interface RowReading extends Reading, RowsAbove {
   readonly mapped: Part['mapped'];
   readonly parted: PartedColumn | undefined;
   readonly group: Cell | undefined;
   readonly about: readonly Cell[];
   readonly ditto: readonly Field[];
-  readonly before: RowFindings | undefined;
 }
 
 function rowFindings(row: GridRow, reading: RowReading): RowFindings | undefined {
-  const { mapped, choice, group, ditto, before } = reading;
+  const { mapped, choice, group, ditto, rows } = reading;
   const label = labelOf(row, mapped);
   if (choice.leavesOut(label)) return undefined;
   const found = valuesOf(row, reading);
   if (found === undefined || (choice.isTotal(label) && !isWhole(found, label, reading))) return undefined;
-  return withDitto(new Map([...found, ...groupFindings(group, reading)]), ditto, before);
+  return withDitto(new Map([...found, ...groupFindings(group, reading)]), ditto, rows.at(-1));
 }
 
-/** "Total hardness" with a unit and limits is no sum: it says all that the rows above it say, in texts too. */
-function isWhole(found: RowFindings, label: string, { mapped, before }: RowReading): boolean {
+/**
+ * "Total hardness" with a unit and limits is no sum: it says all that the rows above it say, in texts too. Nor
+ * are goods called "Total Station 500", where a number is not what those above add up to.
+ */
+function isWhole(found: RowFindings, label: string, { mapped, rows, ofGoods }: RowReading): boolean {
+  const before = rows.at(-1);
+  const named = wordsOf(label.replace(/[()]/g, ' ')).filter((word) => !TOTALS.has(word));
+  if (named.length === 0 || before === undefined || found.size < before.size) return false;
   const told = [...mapped.keys()].filter(({ type, pointer }) => type === 'string' && found.has(pointer));
-  const named = wordsOf(label).filter((word) => !TOTALS.has(word));
-  return named.length > 0 && told.length > 1 && before !== undefined && found.size >= before.size;
+  const numbers = [...found].filter(([, { value }]) => typeof value === 'number');
+  return told.length > 1 || (ofGoods && !numbers.every((one) => addsUp(one, rows, { least: 1 })));
 }
 
 /** What a row is called: its first text. */

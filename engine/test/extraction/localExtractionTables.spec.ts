@@ -66,6 +66,20 @@ describe('items of a table', () => {
     ]);
   });
 
+  it('has goods that are called as a total, and no totals', () => {
+    const page = [
+      ...row(100, ['Description', 'Qty', 'Unit price', 'Amount']),
+      ...row(120, ['Bolt', '10', '0.20', '2.00']),
+      ...row(140, ['Total Station 500', '1', '900.00', '900.00']),
+      ...row(160, ['Nut', '5', '0.10', '0.50']),
+      [50, 180, 'Total of all items'] as const,
+      [330, 180, '16', 'right'] as const,
+      [540, 180, '902.50', 'right'] as const,
+    ];
+    const station = { description: 'Total Station 500', quantity: 1, unit_price: 900, line_total: 900 };
+    expect(rowsOf(laidOut([page]))).to.deep.equal([bolt, station, nut]);
+  });
+
   it('parts a quantity from the name that stands close to it', () => {
     const page: readonly Placed[] = [
       [70, 100, 'Qty', 'right'],
