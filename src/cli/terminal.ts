@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty';
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { InvalidArgumentError } from 'commander';
 import { runOperation } from '../operator/runOperation.ts';
 import { configFrom, ownRedactor } from '../config.ts';
@@ -211,6 +211,8 @@ export const command =
   <Args extends readonly unknown[]>(work: (output: Output, ...args: Args) => Promise<void>) =>
   async (...args: Args): Promise<void> => {
     const stopping = new AbortController();
+    // Every document that waits listens, and Node takes more than ten listeners for a leak.
+    setMaxListeners(0, stopping.signal);
     const stop = (): void => {
       if (stopping.signal.aborted) process.exit(EXIT.stopped);
       stopping.abort();

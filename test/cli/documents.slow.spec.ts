@@ -111,6 +111,14 @@ describe('documents on the command line', () => {
     expect(ran.out).not.to.contain('not read');
   });
 
+  it('says nothing but how far it is, however many documents wait', async () => {
+    for (let at = 10; at < 30; at += 1) put(`many/${String(at)}.txt`, `Invoice number: Q-${String(at)}\n`);
+    const ran = await quire('extract', '--schema', schema, '--ndjson', 'many');
+    expect(ran.code, ran.err).to.equal(0);
+    const lines = ran.err.trim().split('\n');
+    expect(lines.filter((line) => !/^\[\d+\/20\] .*: 1 page/.test(line))).to.deep.equal([]);
+  });
+
   it('writes a file for each document, and never over a document', async () => {
     const ran = await quire('to-markdown', 'all', '--out', 'converted');
     expect(ran.code, ran.err).to.equal(0);

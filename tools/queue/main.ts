@@ -1,7 +1,7 @@
 // Runs specs and checks as one queue, with a line for each: npm test -- [options] [parts of file names]
 //
-//   (none)         the specs of `npm test`: on embedded parts, none that takes long
-//   --all          the long ones too
+//   (none)         the specs of `npm test`: on embedded parts, none that computes for long
+//   --all          those that compute for long too
 //   --everywhere   all of these on this release of Node and on the one that NODE_OTHER names
 //   --ci           all of these once, the integration specs, the console in Chromium, the checks, the simulator
 //   --remember     keeps what each job took in tools/queue/seconds.json
@@ -12,6 +12,7 @@ import { availableParallelism } from 'node:os';
 import {
   commandJob,
   endWorkers,
+  isLong,
   rankOf,
   releasesFor,
   remembered,
@@ -27,6 +28,8 @@ const parts = words.filter((word) => !word.startsWith('--'));
 const [isCi, isEverywhere] = [isAsked('ci'), isAsked('everywhere')];
 /** Checks and the simulator belong to a run that is not limited to some files. */
 const isWhole = isCi && parts.length === 0;
+/** Nobody waits for files that compute for long unless they are asked for, by their names too. */
+const isQuick = !isCi && !isEverywhere && !isAsked('all') && parts.length === 0;
 
 /** Seconds since the queue began at which this minute of CI begins. */
 const atMinute = (minute: number): number => minute * 60 - Number(process.env['CI_BEGAN_SECONDS'] ?? 0);
@@ -83,6 +86,8 @@ const files = ['engine/test', 'console/test', 'test', 'tools']
   .filter((path) => !path.includes('node_modules') && KINDS.some(({ ending }) => path.endsWith(ending)))
   .sort();
 const wanted = files.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
+/** Files that this run leaves to `npm run test:all`. */
+const forAll: string[] = [];
 
 /** Integration specs run beside each other, and some empty the database that they are given: each has its own. */
 const withOwnDatabase = (env: NodeJS.ProcessEnv, number: number): NodeJS.ProcessEnv => {
@@ -100,6 +105,10 @@ const specJobs = (): readonly Job[] => {
   return wanted.flatMap((file) => {
     const found = KINDS.find(({ ending }) => file.endsWith(ending));
     if (found?.isRun !== true) return [];
+    if (isQuick && isLong(file)) {
+      forAll.push(file);
+      return [];
+    }
     const some = isCi ? releasesFor(file, releases, commits) : releases.slice(0, 1);
     const on = isEverywhere ? releases : some;
     return on.map(({ node, label }, index) => {
@@ -255,7 +264,10 @@ const sum = (of: (run: Run) => number): number => runs.reduce((total, run) => to
 const [passed, failed] = [sum(({ outcome }) => outcome.passed), sum(({ outcome }) => outcome.failed.length)];
 const minutes = ((performance.now() - began) / 60_000).toFixed(1);
 console.log(`\n${minutes} minutes, ${(sum(({ outcome }) => outcome.cpu) / 60).toFixed(1)} minutes of CPU`);
-const skipped = left.length === 0 ? '' : `, ${String(left.length)} skipped`;
+if (forAll.length > 0)
+  console.log(`${String(forAll.length)} files that compute for long were left to npm run test:all`);
+const notRun = left.length + forAll.length;
+const skipped = notRun === 0 ? '' : `, ${String(notRun)} skipped`;
 console.log(`${String(passed)} passed, ${String(failed)} failed${skipped}`);
 // What a spec left running would keep this process, by the pipes of its worker.
 process.exit(failed === 0 && passed > 0 ? 0 : 1);

@@ -17,8 +17,8 @@ import { batchWorkerOf } from '../../../src/service/work.ts';
 import { openedLog } from '../../../src/commands/sealing.ts';
 import type { ObjectSweeperDeps } from '../../../src/worker/sweeping.ts';
 import type { ExtractDeps } from '../../../src/commands/extract.ts';
-import type { DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
-import { configFrom } from '../../../src/config.ts';
+import { openDocumentWorkers, type DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
+import { configFrom, type Config } from '../../../src/config.ts';
 import { httpApp } from '../../../src/server/app.ts';
 import type { ApiDeps } from '../../../src/api/routes.ts';
 import { servedOver, type NamedRoute } from '../../../src/server/routes.ts';
@@ -119,6 +119,19 @@ const breakableObjects = (objects: ObjectStore, faults: Faults): ObjectStore => 
     faults.objectsAway ? Promise.reject(new Error('the object store is away')) : objects.putFile(key, path),
 });
 
+const pools = new Map<string, DocumentWorkers>();
+
+/** One pool of parsers for all services of a process that read alike: two children cost as much as a service. */
+const sharedWorkers = ({ ocrLanguages, ocrEngines }: Config): DocumentWorkers => {
+  const reading = JSON.stringify([ocrLanguages, ocrEngines]);
+  const open = pools.get(reading);
+  if (open !== undefined) return open;
+  const workers = openDocumentWorkers({ ocrLanguages, ocrEngines });
+  untilProcessEnds(() => workers.close());
+  pools.set(reading, workers);
+  return workers;
+};
+
 type ReaderLimits = Pick<Parameters<typeof httpApp>[0], 'silentMs' | 'unreadBytesMax'>;
 
 const MAX_UPLOAD_BYTES = 1_000_000;
@@ -157,7 +170,7 @@ export const startApi = async (
   const parts = {
     ...opened,
     objects: breakableObjects(opened.objects, faults),
-    workers: toldWorkers(opened.workers, (share) => faults.onWork(share)),
+    workers: toldWorkers(sharedWorkers(config), (share) => faults.onWork(share)),
   };
   await parts.sql.script(REPLAY_STORE_DDL);
   for (const ddl of [USED_ONCE_DDL, EPOCH_DDL, REPLICAS_DDL]) await parts.sql.script(ddl);
