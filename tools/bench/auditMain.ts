@@ -2,14 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { cpuSince, ifThere } from '../../engine/test/bench/cpu.ts';
 import { median } from '../../engine/test/bench/measure.ts';
+import type { ShortSeal } from '../../domain/finding.ts';
 import { CLI } from '../../test/support/program.ts';
 import { tellFigures } from './figures.ts';
-import { copyTradingLog, writeTradingLog } from './tradingLog.ts';
+import { copyTradingLog, eventsBeforeEnd, writeTradingLog } from './tradingLog.ts';
 
 /** What one `quire audit --log-only` took, and what it said. */
 interface Audited {
@@ -30,12 +32,16 @@ const mostMbOf = (pid: number): number => {
 };
 
 /** Audits the log of a data folder by the command of a build. Throws when something is wrong in it. */
-const auditedBy = async (cli: string, dataDir: string): Promise<Audited> => {
+const auditedBy = async (
+  cli: string,
+  dataDir: string,
+  args: readonly string[] = ['--log-only'],
+): Promise<Audited> => {
   const { PATH = '', HOME = '' } = process.env;
   // Once it has ended, its CPU time is that of a child of this process.
   const spent = cpuSince([process.pid]);
   const began = performance.now();
-  const child = spawn(process.execPath, [cli, 'audit', '--log-only', '--json'], {
+  const child = spawn(process.execPath, [cli, 'audit', ...args, '--json'], {
     env: { PATH, HOME, DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -65,14 +71,41 @@ const rounds = Number(env['BENCH_ROUNDS'] ?? 3);
 const other = env['BENCH_CLI'];
 const folder = env['BENCH_DIR'] ?? tmpdir();
 
+/** Of all tenants, those that trade in the last month. */
+const tenantsAtEnd = Number(env['BENCH_TENANTS_AT_END'] ?? tenants);
+
 /** Kept for the next run: a large log takes longer to write than to audit. */
-const logPath = join(folder, `quire-audited-${events}-${tenants}.db`);
+const logPath = join(folder, `quire-audited-${events}-${tenants}-${tenantsAtEnd}.db`);
 if (!existsSync(logPath)) {
-  const written = await writeTradingLog({ path: logPath, events, tenants, seed: 20261123 }, () => undefined);
+  const log = { path: logPath, events, tenants, tenantsAtEnd, seed: 20261123 };
+  const written = await writeTradingLog(log, () => undefined);
   console.log(`a log of ${written} events of ${tenants} tenants: ${logPath}`);
 }
 
 const dataDir = await mkdtemp(join(folder, 'quire-audit-'));
+const since: Audited[] = [];
+
+/** A seal of the log as it was before its last month, as the service makes them: without the ends of all streams. */
+const sealBeforeEnd = async (): Promise<string> => {
+  const [before, seal] = [join(dataDir, 'before'), join(dataDir, 'seal.json')];
+  await mkdir(before);
+  copyTradingLog(logPath, join(before, 'events.db'));
+  const log = new Database(join(before, 'events.db'));
+  log.prepare('delete from events where position > ?').run(eventsBeforeEnd({ events }));
+  log.close();
+  await auditedBy(CLI, before, ['--log-only', '--seal', seal]);
+  await rm(before, { recursive: true });
+  const {
+    made_at,
+    position,
+    events: sealed,
+    log_digest,
+  } = JSON.parse(readFileSync(seal, 'utf8')) as ShortSeal;
+  const short = { seal_version: 2, made_at, position, events: sealed, log_digest, previous: null };
+  await writeFile(seal, JSON.stringify(short));
+  return seal;
+};
+
 const builds = [
   ...(other === undefined ? [] : [['the other build', other] as const]),
   ['this build', CLI] as const,
@@ -82,6 +115,9 @@ try {
   copyTradingLog(logPath, join(dataDir, 'events.db'));
   for (let round = 0; round < rounds; round += 1)
     for (const [name, cli] of builds) audits.get(name)?.push(await auditedBy(cli, dataDir));
+  const seal = await sealBeforeEnd();
+  for (let round = 0; round < rounds; round += 1)
+    since.push(await auditedBy(CLI, dataDir, ['--since-seal', '--check-seal', seal]));
 } finally {
   await rm(dataDir, { recursive: true, force: true });
 }
@@ -97,6 +133,12 @@ const row = (all: readonly Audited[]) => {
   };
 };
 console.table(Object.fromEntries([...audits].map(([name, all]) => [name, row(all)])));
+const secondsOf = (all: readonly Audited[]): number => median(all.map(({ seconds }) => seconds));
+const whole = secondsOf(audits.get('this build') ?? []);
+console.log(
+  `the last month, in which ${String(tenantsAtEnd)} of ${String(tenants)} tenants trade, from a seal before it: ` +
+    `${secondsOf(since).toFixed(1)} s, all of the log ${whole.toFixed(1)} s`,
+);
 const found = new Set([...audits.values()].flat().map(({ report }) => report));
 if (found.size !== 1) throw new Error('the audits do not say the same');
 tellFigures({ 'audit of the log, events/s': median((audits.get('this build') ?? []).map(rateOf)) });

@@ -21,6 +21,8 @@ interface TradingLog {
   readonly seed: number;
   /** Over how long they are spread; left out: one year. */
   readonly years?: number;
+  /** How many of the tenants trade in the last month; left out: all. */
+  readonly tenantsAtEnd?: number;
 }
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
@@ -99,9 +101,13 @@ const accountsOn = (to: Appender) => {
   };
 };
 
+/** Of a log with so many events, those before its last month. */
+export const eventsBeforeEnd = ({ events, years = 1 }: Pick<TradingLog, 'events' | 'years'>): number =>
+  Math.floor(events * (1 - 1 / (12 * years)));
+
 /** Writes the log; an existing file of that name is replaced. Gives the number of events written. */
 export const writeTradingLog = async (
-  { path, events, tenants, seed, years = 1 }: TradingLog,
+  { path, events, tenants, seed, years = 1, tenantsAtEnd = tenants }: TradingLog,
   onProgress: (written: number) => void,
 ): Promise<number> => {
   for (const suffix of ['', '-wal', '-shm']) await rm(`${path}${suffix}`, { force: true });
@@ -119,7 +125,8 @@ export const writeTradingLog = async (
   await publications(trade, new Date(START_MS).toISOString());
   for (let serial = 0; to.written() < events; serial += 1) {
     const at = new Date(START_MS + Math.floor((to.written() / events) * years * YEAR_MS)).toISOString();
-    await tradeOnce(trade, { serial, at });
+    const isAtEnd = to.written() >= eventsBeforeEnd({ events, years });
+    await tradeOnce(isAtEnd ? { ...trade, tenants: tenantsAtEnd } : trade, { serial, at });
     if (serial % 5_000 === 0) onProgress(to.written());
   }
   await to.drain();

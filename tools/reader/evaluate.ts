@@ -4,6 +4,7 @@
 // Schemas in one language over pages in another: npm run engine:eval -- --pairs [--only "en over de"] [--seed 2]
 // What proposed schemas are worth: npm run engine:eval -- --proposals [--only general]
 // What one way of finding values is worth: QUIRE_WITHOUT=tables npm run engine:eval -- --untaught (several: a,b)
+// What each way is worth, set by set: npm run engine:eval -- --ablation [--only general,adbuy]
 // How honest confidence is, by shape of value: npm run engine:eval -- --untaught --calibration
 // What comes back through a model without fault, and is cited: npm run engine:eval -- --oracle [--lies 0.03]
 import { writeFileSync } from 'node:fs';
@@ -64,6 +65,8 @@ const { values: options } = parseArgs({
     verbose: { type: 'boolean', default: false },
     /** How honest the confidence of each shape of value is, fitted with the kind left out. */
     calibration: { type: 'boolean', default: false },
+    /** What each way of finding values is worth. */
+    ablation: { type: 'boolean', default: false },
     oracle: { type: 'boolean', default: false },
     /** Schemas in one language over pages in another. */
     pairs: { type: 'boolean', default: false },
@@ -96,6 +99,8 @@ const without = new Set(
     }),
 );
 
+type Ways = ReadonlySet<Generator>;
+
 interface Read {
   readonly item: Item;
   readonly document: PackedDocument;
@@ -117,7 +122,7 @@ const answered = async (
   learned: LocalArtifact | undefined,
 ): Promise<Answer> => {
   const started = performance.now();
-  if (without.size > 0) return ablated({ item, document }, learned);
+  if (without.size > 0) return ablated({ item, document }, { learned, without });
   const work = { document, schema: item.schema, settings: { citations: true }, learned };
   const answer = await workers.tools.extractFrom(work, { deadlineMs, share: SHARE });
   const ms = performance.now() - started;
@@ -128,7 +133,7 @@ const answered = async (
 /** The same in this process, for the service has no way to leave a way out. */
 const ablated = (
   { item: { schema }, document: { packed } }: Read,
-  learned: LocalArtifact | undefined,
+  { learned, without }: { readonly learned?: LocalArtifact | undefined; readonly without: Ways },
 ): Answer => {
   const started = performance.now();
   const document = unpacked(packed);
@@ -277,6 +282,37 @@ function pairRows(by: Scoring): readonly Row[] {
   });
 }
 
+/** What is right and wrong in a set without a way, beside what it is with all of them: `-right -wrong`. */
+const lossOf = (scores: readonly Scored[], base: readonly Scored[]): string => {
+  const change = (of: (one: Scored) => number): string => {
+    const by = scores.reduce((sum, one, at) => sum + of(one) - of(base[at] ?? one), 0);
+    return by > 0 ? `+${String(by)}` : String(by);
+  };
+  const [right, wrong] = [change(({ all }) => all.tp), change(({ all }) => all.fp)];
+  return right === '0' && wrong === '0' ? '' : `${right} ${wrong}`;
+};
+
+/** Each document is read once, and extracted once for each way that is left out. */
+const ablation = async (items: readonly Item[], { workers, by }: Run): Promise<void> => {
+  const rows = new Map<Generator, Record<string, string>>();
+  for (const set of [...new Set(items.map((item) => item.set))].filter((one) => !one.endsWith(' learn'))) {
+    if (options.only?.split(',').some((part) => set.includes(part)) === false) continue;
+    const documents = await readAll(
+      items.filter((item) => item.set === set),
+      workers,
+    );
+    const scores = (ways: Ways): readonly Scored[] =>
+      documents.map((one) => scored(one.item, ablated(one, { without: ways }), by));
+    const base = scores(new Set());
+    for (const way of GENERATOR_NAMES) {
+      const row = rows.get(way) ?? { without: way };
+      rows.set(way, { ...row, [set]: lossOf(scores(new Set([way])), base) });
+    }
+    console.error(`${set}: ${String(documents.length)} documents`);
+  }
+  console.log(tableOf([...rows.values()]));
+};
+
 const evaluate = async (items: readonly Item[], run: Run): Promise<void> => {
   const isWanted = (set: string): boolean =>
     options.only?.split(',').some((part) => set.includes(part)) ?? true;
@@ -366,6 +402,7 @@ if (items === undefined) {
   const workers = openDocumentWorkers({ processes: 1 });
   try {
     if (options.oracle) await oracle(items, workers);
+    else if (options.ablation) await ablation(items, { workers, by: await scoring() });
     else if (options.proposals) await proposals(items, workers, await scorer());
     else await evaluate(items, { workers, by: await scoring() });
   } finally {

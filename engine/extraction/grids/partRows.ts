@@ -102,7 +102,8 @@ const CALLED = 0.8;
 /** A row that says less than those above it, and is called as the sums of a document are, or ends as a sum does. */
 function isSum(found: RowFindings, label: string, { rows, choice, source }: Reading & RowsAbove): boolean {
   if (choice.asksTotals || rows.length === 0 || rows.every(({ size }) => size <= found.size)) return false;
-  if (TOTALS.has(wordsOf(label).at(-1) ?? '') && [...found].some((one) => addsUp(one, rows, { least: 2 }))) return true;
+  if (TOTALS.has(wordsOf(label).at(-1) ?? '') && [...found].some((one) => addsUp(one, rows, { least: 2 })))
+    return true;
   const plain = label.replace(/[:\d.,%()]+/g, ' ');
   return SUMS.some((id) => wholeScore(plain, (one) => source.labels.concept(id, one)) >= CALLED);
 }
