@@ -112,8 +112,8 @@ describe('documents on the command line', () => {
   });
 
   it('says nothing but how far it is, however many documents wait', async () => {
-    for (let at = 10; at < 30; at += 1) put(`many/${String(at)}.txt`, `Invoice number: Q-${String(at)}\n`);
-    const ran = await quire('extract', '--schema', schema, '--ndjson', 'many');
+    for (let at = 10; at < 30; at += 1) put(`crowd/${String(at)}.txt`, `Invoice number: Q-${String(at)}\n`);
+    const ran = await quire('extract', '--schema', schema, '--ndjson', 'crowd');
     expect(ran.code, ran.err).to.equal(0);
     const lines = ran.err.trim().split('\n');
     expect(lines.filter((line) => !/^\[\d+\/20\] .*: 1 page/.test(line))).to.deep.equal([]);
