@@ -50,7 +50,7 @@ const dependsOnRelease = (file: string): boolean =>
 /** Bits of a file's name, by which some commits differ from others. */
 const bitsOf = (file: string): number => createHash('sha256').update(file).digest()[0] ?? 0;
 
-/** Files that compute longer than this, s: two thirds of all that the specs compute is theirs. */
+/** Files that compute longer than this, s: of all that specs compute five sixths is theirs. */
 const LONG_CPU = 5;
 
 /** Whether a file is left to `npm run test:all`, and in CI to every second commit. */
