@@ -53,12 +53,15 @@ if (url === undefined) {
         s3: undefined,
       });
       let ended = 0;
+      // Only where each part has committed rows is there something from which each read model goes on.
+      const begun = new Set<number>();
       const ending: FillPart = (part, watched) =>
         threads(part, {
           ...watched,
           onProgress: (progress) => {
             watched.onProgress(progress);
-            if (ended > 0 || part.worker !== 1) return;
+            begun.add(part.worker);
+            if (ended > 0 || begun.size < 3) return;
             ended += 1;
             void sql.query(
               `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()

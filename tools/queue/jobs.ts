@@ -50,11 +50,16 @@ const dependsOnRelease = (file: string): boolean =>
 /** Bits of a file's name, by which some commits differ from others. */
 const bitsOf = (file: string): number => createHash('sha256').update(file).digest()[0] ?? 0;
 
-/** Files that compute longer than this, s: of all that specs compute five sixths is theirs. */
-const LONG_CPU = 5;
+/** Files that compute longer than this, s, have their turn in CI with every second commit. */
+const LONG_CPU = 10;
 
-/** Whether a file is left to `npm run test:all`, and in CI to every second commit. */
-export const isLong = (file: string): boolean => expected(file).cpu > LONG_CPU;
+/** Files that compute longer than this, s, are left to `npm run test:all` and to CI. */
+const QUICK_CPU = 5;
+
+const isLong = (file: string): boolean => expected(file).cpu > LONG_CPU;
+
+/** Whether `npm test` has a file. */
+export const isQuick = (file: string): boolean => expected(file).cpu <= QUICK_CPU;
 
 /**
  * A file's place in a run: short ones first, then those of the long whose turn it is with this commit, then the others,

@@ -12,7 +12,7 @@ import { availableParallelism } from 'node:os';
 import {
   commandJob,
   endWorkers,
-  isLong,
+  isQuick,
   rankOf,
   releasesFor,
   remembered,
@@ -29,7 +29,7 @@ const [isCi, isEverywhere] = [isAsked('ci'), isAsked('everywhere')];
 /** Checks and the simulator belong to a run that is not limited to some files. */
 const isWhole = isCi && parts.length === 0;
 /** Nobody waits for files that compute for long unless they are asked for, by their names too. */
-const isQuick = !isCi && !isEverywhere && !isAsked('all') && parts.length === 0;
+const hasQuickAlone = !isCi && !isEverywhere && !isAsked('all') && parts.length === 0;
 
 /** Seconds since the queue began at which this minute of CI begins. */
 const atMinute = (minute: number): number => minute * 60 - Number(process.env['CI_BEGAN_SECONDS'] ?? 0);
@@ -105,7 +105,7 @@ const specJobs = (): readonly Job[] => {
   return wanted.flatMap((file) => {
     const found = KINDS.find(({ ending }) => file.endsWith(ending));
     if (found?.isRun !== true) return [];
-    if (isQuick && isLong(file)) {
+    if (hasQuickAlone && !isQuick(file)) {
       forAll.push(file);
       return [];
     }

@@ -86,6 +86,10 @@ const NOTHING = { value: {}, citations: [], failed: true };
 const SHARE = 'evaluation';
 const deadlineMs = 1000 * Number(options.deadline);
 
+/** Whether `--only` names a set; where it is not given, `otherwise`. */
+const isWanted = (set: string, otherwise = true): boolean =>
+  options.only?.split(',').some((part) => set.includes(part)) ?? otherwise;
+
 /** Ways that all extractions go without; those in a process of the service have none. */
 const without = new Set(
   (process.env['QUIRE_WITHOUT'] ?? '')
@@ -273,7 +277,7 @@ function pairRows(by: Scoring): readonly Row[] {
   ]);
   return pairs.flatMap(([schema, page]) => {
     const set = `${schema} over ${page}`;
-    if (options.only?.split(',').some((part) => set.includes(part)) === false) return [];
+    if (!isWanted(set)) return [];
     const kinds = KINDS.filter((kind) => [schema, page].every((one) => kindsIn(one).includes(kind)));
     const scores = kinds.flatMap((kind) =>
       generatedScores(by, (seed) => generated(kind, seed, { page, schema })),
@@ -296,7 +300,7 @@ const lossOf = (scores: readonly Scored[], base: readonly Scored[]): string => {
 const ablation = async (items: readonly Item[], { workers, by }: Run): Promise<void> => {
   const rows = new Map<Generator, Record<string, string>>();
   for (const set of [...new Set(items.map((item) => item.set))].filter((one) => !one.endsWith(' learn'))) {
-    if (options.only?.split(',').some((part) => set.includes(part)) === false) continue;
+    if (!isWanted(set)) continue;
     const documents = await readAll(
       items.filter((item) => item.set === set),
       workers,
@@ -314,13 +318,11 @@ const ablation = async (items: readonly Item[], { workers, by }: Run): Promise<v
 };
 
 const evaluate = async (items: readonly Item[], run: Run): Promise<void> => {
-  const isWanted = (set: string): boolean =>
-    options.only?.split(',').some((part) => set.includes(part)) ?? true;
   const names = [...new Set(items.map(({ set }) => set))].filter((set) => !set.endsWith(' learn'));
   const rows: Row[] = isWanted(GENERATED) && options.folder === undefined ? [generatedRow(run.by)] : [];
   const curves: Curve[] = [];
   const told: Told[] = [];
-  for (const set of names.filter(isWanted)) {
+  for (const set of names.filter((name) => isWanted(name))) {
     const found = await rowsOf(set, items, run);
     console.error(tableOf(found.rows));
     rows.push(...found.rows);
@@ -336,10 +338,10 @@ const share = (part: number, whole: number): string => (whole === 0 ? '-' : (par
 
 /** What a service proposes for each document, held against the truth. */
 const proposals = async (items: readonly Item[], workers: DocumentWorkers, by: Scorer): Promise<void> => {
-  const isWanted = (set: string): boolean =>
-    options.only?.split(',').some((part) => set.includes(part)) ?? !set.endsWith(' learn');
   const rows: Row[] = [];
-  for (const set of [...new Set(items.map((item) => item.set))].filter(isWanted)) {
+  for (const set of [...new Set(items.map((item) => item.set))].filter((one) =>
+    isWanted(one, !one.endsWith(' learn')),
+  )) {
     const sum = { documents: 0, values: 0, covered: 0, fields: 0, found: 0 };
     for (const {
       item,
