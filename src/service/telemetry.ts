@@ -27,10 +27,12 @@ export const openTracer = async ({ tracing }: Config, logger: Logger): Promise<T
   return openOtlpTracer({ ...tracing, version: VERSION, onError });
 };
 
+/** Metrics of the process, made once: what observes its event loop and its collector is never told to end. */
+const ofProcess = new Registry();
+
 export const newRegistry = (): Registry => {
-  const register = new Registry();
-  collectDefaultMetrics({ register });
-  return register;
+  if (ofProcess.getMetricsAsArray().length === 0) collectDefaultMetrics({ register: ofProcess });
+  return Registry.merge([ofProcess]);
 };
 
 export const readinessOf = (from: Context): Readiness =>

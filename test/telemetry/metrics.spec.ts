@@ -1,7 +1,7 @@
 import { NO_TRACER } from '../../domain/ports/log.ts';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
+import { Counter, Registry } from 'prom-client';
 import { seenEvents } from '../../domain/kernel/witness.ts';
 import type { ModelLag } from '../../projections/engine/lag.ts';
 import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
@@ -18,6 +18,7 @@ import { configFrom } from '../../src/config.ts';
 import { openParts } from '../../src/parts/parts.ts';
 import { prepareTables } from '../../src/parts/tables.ts';
 import { contextOver } from '../../src/service/composition.ts';
+import { newRegistry } from '../../src/service/telemetry.ts';
 import { pulled } from '../../src/telemetry/processMetrics.ts';
 import { adjustment, charge } from '../support/money/accountCommands.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
@@ -68,6 +69,19 @@ describe('metrics of the log', () => {
 
   it('hand on the tracer of the log', () => {
     expect(logOver(memoryEventStore(), new Registry()).tracer).to.equal(NO_TRACER);
+  });
+});
+
+describe('metrics of the process', () => {
+  it('are observed once, however many services it runs, and are on the page of each', async () => {
+    const [one, other] = [newRegistry(), newRegistry()];
+    for (const name of ['nodejs_gc_duration_seconds', 'nodejs_eventloop_lag_seconds']) {
+      expect(await one.metrics()).to.include(name);
+      expect(one.getSingleMetric(name)).to.equal(other.getSingleMetric(name));
+    }
+    const own = new Counter({ name: 'quire_own', help: 'Of one service.', registers: [one] });
+    own.inc();
+    expect(await other.metrics()).not.to.include('quire_own');
   });
 });
 

@@ -3,8 +3,8 @@
 // What examples teach, by their number: npm run engine:eval -- --only sroie --curve 3,10,30 [--plot <file>.svg]
 // Schemas in one language over pages in another: npm run engine:eval -- --pairs [--only "en over de"] [--seed 2]
 // What proposed schemas are worth: npm run engine:eval -- --proposals [--only general]
-// What one way of finding values is worth: QUIRE_WITHOUT=tables npm run engine:eval -- --untaught (several: a,b)
-// What each way is worth, set by set: npm run engine:eval -- --ablation [--only general,adbuy]
+// What each way of finding values is worth, set by set: npm run engine:eval -- --ablation [--only general,adbuy]
+// The same figures as always without some of them: npm run engine:eval -- --untaught --without tables,lines
 // How honest confidence is, by shape of value: npm run engine:eval -- --untaught --calibration
 // What comes back through a model without fault, and is cited: npm run engine:eval -- --oracle [--lies 0.03]
 import { writeFileSync } from 'node:fs';
@@ -67,6 +67,8 @@ const { values: options } = parseArgs({
     calibration: { type: 'boolean', default: false },
     /** What each way of finding values is worth. */
     ablation: { type: 'boolean', default: false },
+    /** Ways of finding values that are left out. */
+    without: { type: 'string', default: '' },
     oracle: { type: 'boolean', default: false },
     /** Schemas in one language over pages in another. */
     pairs: { type: 'boolean', default: false },
@@ -92,13 +94,13 @@ const isWanted = (set: string, otherwise = true): boolean =>
 
 /** Ways that all extractions go without; those in a process of the service have none. */
 const without = new Set(
-  (process.env['QUIRE_WITHOUT'] ?? '')
+  options.without
     .split(',')
     .filter((name) => name !== '')
     .map((name): Generator => {
       const known = GENERATOR_NAMES.find((one) => one === name);
       if (known === undefined)
-        throw new Error(`QUIRE_WITHOUT: ${name} is none of ${GENERATOR_NAMES.join(', ')}.`);
+        throw new Error(`--without: ${name} is none of ${GENERATOR_NAMES.join(', ')}.`);
       return known;
     }),
 );

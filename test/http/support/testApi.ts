@@ -232,7 +232,10 @@ export const startApi = async (
     await from.accounts.close();
     await from.webhookSender.stop();
     await from.models.close();
-    await from.reviewWorker.stop();
+    const { operationWorker, batchWorker, trainingWorker, evaluationWorker } = from;
+    // Parsers outlive it, and would tell them of every document.
+    for (const one of [operationWorker, batchWorker, trainingWorker, evaluationWorker]) await one.stop();
+    for (const one of [from.reviewWorker, from.rulesWorker, from.lookupWorker]) await one.stop();
     await from.printer.stop();
     await runner.stop();
     await parts.close();
