@@ -17,6 +17,7 @@ import { openXls, openXlsx } from './sheets/openWorkbook.ts';
 import { openOdp } from './slides/openSlides.ts';
 import { openPptx } from './slides/openPptx.ts';
 import { openHtml } from './text/html.ts';
+import { openOfx } from './text/openOfx.ts';
 import { openXml } from './text/openXml.ts';
 import { markdownDocument } from './text/markdownDocument.ts';
 import { textDocument } from './text/textDocument.ts';
@@ -69,6 +70,7 @@ const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   epub: openEpub,
   vcf: openVcf,
   ics: openIcs,
+  ofx: openOfx,
   html: openHtml,
   xml: openXml,
   rtf: openRtf,

@@ -7,7 +7,7 @@ import { decodeText, hasByteOrderMark, isUtf8 } from './text/textDocument.ts';
 
 type TextFormat = Extract<
   Format,
-  'rtf' | 'eml' | 'vcf' | 'ics' | 'html' | 'csv' | 'markdown' | 'xml' | 'text'
+  'rtf' | 'eml' | 'vcf' | 'ics' | 'ofx' | 'html' | 'csv' | 'markdown' | 'xml' | 'text'
 >;
 
 /** Of texts the name decides where it is telling; else what the text begins with. */
@@ -16,11 +16,15 @@ function textFormat(text: string, fileName: string | null): TextFormat {
   if (start.startsWith('{\\rtf')) return 'rtf';
   if (/^BEGIN:VCARD\s/i.test(start)) return 'vcf';
   if (/^BEGIN:VCALENDAR\s/i.test(start)) return 'ics';
+  if (isOfx(start)) return 'ofx';
   if (isMail(start, fileName)) return 'eml';
   if (isHtml(start, fileName)) return 'html';
   if (isXml(start, fileName)) return 'xml';
   return namedFormat(text, fileName ?? '');
 }
+
+/** Its header names it, or its outermost element does (Open Financial Exchange, in SGML or XML). */
+const isOfx = (start: string): boolean => /^(?:OFXHEADER:|(?:<\?[^>]*>\s*)*<OFX>)/i.test(start);
 
 const isXml = (start: string, fileName: string | null): boolean =>
   start.startsWith('<?xml') || (/\.xml$/i.test(fileName ?? '') && start.startsWith('<'));
@@ -76,7 +80,7 @@ function isTabbed(text: string): boolean {
 const PDF_HEADER_WITHIN = 1024;
 export const SUPPORTED =
   'PDF, PNG, JPEG, WebP, GIF, BMP, TIFF, AVIF, DOCX, DOC, ODT, RTF, PPTX, ODP, XLSX, XLS, ODS, CSV, TSV, EPUB, EML, ' +
-  'MSG, TNEF, P7M, VCF, ICS, HTML, Markdown or plain text';
+  'MSG, TNEF, P7M, VCF, ICS, OFX, HTML, Markdown or plain text';
 
 const BY_MIME: Readonly<Record<string, Format>> = {
   'image/png': 'png',

@@ -361,6 +361,7 @@ export const generatedSeeds = async (): Promise<readonly Seed[]> => {
     'order.ics':
       'BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;TZID=Europe/Berlin:20260203T100000\n' +
       `ORGANIZER;CN="Pear":mailto:a@example.com\nSUMMARY:${WORDS}\nEND:VEVENT\nEND:VCALENDAR\n`,
+    'order.ofx': `OFXHEADER:100\n<OFX><STMTRS><CURDEF>USD\n<STMTTRN><DTPOSTED>20310604<MEMO>${WORDS}</OFX>\n`,
     'order.tsv': CSV.replaceAll(';', '\t'),
     'order.txt': `${WORDS}\n`.repeat(5),
   };

@@ -41,23 +41,27 @@ export function openedMember(text: string): string | undefined {
   return name === undefined ? undefined : inWords(name);
 }
 
+/** The number of a choice, whose colon parts no label from a value: `Colour: 2: Red`. */
+const CHOICE_NUMBER = /^\s*\d{1,2}\s?:$/;
+/** The same before the text that was chosen. */
+const CHOSEN = /^\s*\d{1,2}\s?:\s+(?=\p{L}{3})/u;
+
 /** The pairs of label and value that colons part on one line: `Date: 3 May  Place: Leeds` has two. */
 export function colonPairs(text: string): readonly ColonPair[] {
   const members = membersIn(text);
   if (members.length > 0) return members;
   const [start = '', name] = ASSIGNED.exec(text) ?? [];
   if (name !== undefined) return [{ label: name, from: start.length, to: text.length }];
-  const colons = [...text.matchAll(COLON)].map(({ index, 0: mark }) => ({
-    at: index,
-    end: index + mark.length,
-  }));
+  const colons = [...text.matchAll(COLON)]
+    .map(({ index, 0: mark }) => ({ at: index, end: index + mark.length }))
+    .filter(({ at }, i, all) => i === 0 || !CHOICE_NUMBER.test(text.slice(all[i - 1]?.end ?? 0, at + 1)));
   const starts = colons.map(({ at }, i) => (i === 0 ? 0 : laterStart(text, colons[i - 1]?.end ?? 0, at)));
   return colons.flatMap(({ at, end }, i): readonly ColonPair[] => {
     const start = starts[i] ?? 0;
     const to = starts[i + 1] ?? text.length;
     const label = text.slice(start, at).trim();
     if (label === '' || label.length > LABEL_MAX || text.slice(end, to).trim() === '') return [];
-    return [{ label, from: end, to }];
+    return [{ label, from: end + (CHOSEN.exec(text.slice(end, to))?.[0].length ?? 0), to }];
   });
 }
 

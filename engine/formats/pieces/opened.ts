@@ -30,6 +30,7 @@ export type Format =
   | 'epub'
   | 'vcf'
   | 'ics'
+  | 'ofx'
   | 'html'
   | 'markdown'
   | 'xml'

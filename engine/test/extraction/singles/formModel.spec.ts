@@ -13,6 +13,17 @@ const valueOf = (document: Document, properties: Record<string, Json>): Json =>
 const said = (lines: string, properties: Record<string, Json>): Json =>
   valueOf(textDocument(lines), properties);
 
+describe('the number of a choice', () => {
+  it('stands before what was chosen, and is not the value', () => {
+    const asked = { tour_requested: text, tour_date: date };
+    const lines = 'Tour requested: 2: Old Harbour (walk)\nTour date: 3 May 2031\n';
+    expect(said(lines, asked)).to.deep.equal({
+      tour_requested: 'Old Harbour (walk)',
+      tour_date: '2031-05-03',
+    });
+  });
+});
+
 describe('a blank form', () => {
   const page: readonly Placed[] = [
     [50, 40, 'Your first name'],
