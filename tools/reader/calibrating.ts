@@ -27,7 +27,8 @@ export interface Told extends Answered {
   readonly kind: string;
 }
 
-const at = (value: Json | undefined, path: string): Json | undefined =>
+/** What stands at a path; undefined: nothing. */
+export const at = (value: Json | undefined, path: string): Json | undefined =>
   path
     .split('/')
     .slice(1)

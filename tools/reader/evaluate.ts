@@ -30,7 +30,7 @@ import {
   type Item,
   type Scorer,
 } from './corpus.ts';
-import { calibrationRows, type Told } from './calibrating.ts';
+import { at, calibrationRows, type Told } from './calibrating.ts';
 import { plotOf, type Curve } from './curves.ts';
 import {
   proposedOf,
@@ -83,6 +83,9 @@ const { values: options } = parseArgs({
 
 /** Their files were in sight when rules were written: what they say of rules is too good. */
 const TUNED = new Set(['general', 'sroie', 'zugferd', 'invoice2data', 'kleister-nda']);
+
+/** Of these no document is shown. */
+const NOT_LOOKED_AT = '(not looked at)';
 
 const NOTHING = { value: {}, citations: [], failed: true };
 const SHARE = 'evaluation';
@@ -163,8 +166,10 @@ const scoresOf = async (
 ): Promise<readonly Scored[]> => {
   const scores: Scored[] = [];
   for (const one of documents) {
-    const score = scored(one.item, await answered(one, workers, learned), by);
-    if (options.verbose) console.error(one.item.id, JSON.stringify(score.all), JSON.stringify(score.singles));
+    const answer = await answered(one, workers, learned);
+    const score = scored(one.item, answer, by);
+    if (options.verbose && !one.item.set.endsWith(NOT_LOOKED_AT))
+      console.error(wrongIn(one.item, answer, score));
     scores.push(score);
   }
   return scores;
@@ -185,6 +190,16 @@ const taughtBy = async (
   if (result.kind === 'learned') return result.artifact;
   console.error(`Nothing was learned: ${JSON.stringify(result)}`);
   return undefined;
+};
+
+/** Counts of a document, and below them each wrong value beside what is true at its place. */
+const wrongIn = ({ id, truth }: Item, { value }: Answer, { all, singles, values }: Scored): string => {
+  const wrong = values.filter(({ right }) => !right);
+  const lines = wrong.map(({ path, confidence = 0 }) => {
+    const [said, is] = [value, truth].map((one) => JSON.stringify(at(one, path)));
+    return `  ${path}: ${String(said)} (${confidence.toFixed(2)}) for ${is ?? 'nothing'}`;
+  });
+  return [`${id} ${JSON.stringify(all)} ${JSON.stringify(singles)}`, ...lines].join('\n');
 };
 
 type Row = Readonly<Record<string, string>>;
