@@ -22,7 +22,7 @@ import {
 import { bigintOf, onlyRow, type Projector, READ_SCHEMA, textOf } from './table.ts';
 import { sourceOf } from '../../domain/eventLog/movedTexts.ts';
 import { divergenceOf, requireSameLog } from './divergence.ts';
-import { leftToOthers } from './shares.ts';
+import { dropShares, leftToOthers } from './shares.ts';
 
 /** What building generations needs. */
 export interface BuildDeps {
@@ -267,6 +267,7 @@ export const openGenerations = async (
     const generation = usable ?? (await createGeneration(tx, projector, state));
     slots.push({ projector, generation: { ...generation, logId } });
   }
+  await dropShares(tx);
   return slots;
 };
 

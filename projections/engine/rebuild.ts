@@ -5,6 +5,7 @@ import { ReadModelsDiverged } from './divergence.ts';
 import { type SqlTx, SqlUnavailable } from './ports.ts';
 import {
   abandon,
+  CheckpointMoved,
   dropRetired,
   type Generation,
   generations,
@@ -14,7 +15,7 @@ import {
   type Slot,
   versionPlanOf,
 } from './registry.ts';
-import { isSpread, sharesFor } from './shares.ts';
+import { dropShares, isSpread, sharesFor } from './shares.ts';
 import { areUsable, fillBeside, type FillPart, type PartProgress, spreadOut } from './spreading.ts';
 import { bigintOf, onlyRow, type Projector, sqlTypeOf, type Table, textOrNull } from './table.ts';
 import {
@@ -211,11 +212,15 @@ const refuseDowngrade = async (tx: SqlTx, wanted: readonly Projector[], names?: 
   );
 };
 
-/** The rebuild was interrupted from outside: the rows built so far are good. */
+/**
+ * The rebuild was interrupted from outside: the rows built so far are good. Rows that another process has moved on are
+ * in its hands: a session that keeps others away may end.
+ */
 const isKept = (error: unknown, { keep = false, signal }: RebuildOptions): boolean =>
   error instanceof SqlUnavailable ||
   error instanceof LogUnavailable ||
   error instanceof PartLost ||
+  error instanceof CheckpointMoved ||
   (keep && signal?.aborted === true);
 
 /** How shares of tenants fill what is rebuilt; undefined: one goes through all of it. */
@@ -310,6 +315,7 @@ const rebuildLocked = async (
   } catch (error) {
     if (isKept(error, options)) throw error;
     for (const { generation } of slots) await abandon(sql, generation);
+    if (slots.length > 0) await dropShares(sql);
     await dropRetired(sql);
     throw error;
   }

@@ -10,7 +10,7 @@ import {
   type RebuildProgress,
   rebuildThroughOutages,
 } from '../../../projections/engine/rebuild.ts';
-import { generations } from '../../../projections/engine/registry.ts';
+import { abandon, CheckpointMoved, generations } from '../../../projections/engine/registry.ts';
 import { statusOfRegistry } from '../../../projections/engine/subscribe.ts';
 import type { MemoryLog } from '../../support/logs/memoryLog.ts';
 import { bookkeeper } from '../../support/money/billingHistory.ts';
@@ -192,6 +192,47 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
       const burns = log.events().filter(({ type }) => type === 'CreditsBurned');
       const credits = (await sql.query('select credits from read.one')).map((row) => Number(row['credits']));
       expect(credits.sort()).to.deep.equal(burns.map(({ data }) => data['credits']).sort());
+    });
+
+    it('is not put in place where another has given its rows up meanwhile', async () => {
+      const projectors = [burned('first')];
+      await project(projectors, burn(20));
+      const served = await generations(sql, 'first');
+      // The session that keeps other rebuilds away may end amid it, and another one begins anew.
+      let givenUp: Promise<void> | undefined;
+      const onProgress = (): void => {
+        givenUp ??= abandon(sql, { ...served[0]!, generation: 2 });
+      };
+      const transaction: Sql['transaction'] = async (work) => {
+        await givenUp;
+        return sql.transaction(work);
+      };
+      const deps = { ...depsOf(projectors), sql: { ...sql, transaction } };
+      const failure = await rebuildReadModels(deps, { onProgress }).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(CheckpointMoved);
+      expect(await generations(sql, 'first')).to.deep.equal(served);
+    });
+
+    it('leaves its rows to another that has moved them on', async () => {
+      const projectors = [burned('first')];
+      await project(projectors, burn(20));
+      let moved: Promise<unknown> | undefined;
+      const onProgress = (): void => {
+        moved ??= sql.query(`update projections.registry set position = position + 1 where generation = 2`);
+      };
+      const transaction: Sql['transaction'] = async (work) => {
+        await moved;
+        return sql.transaction(work);
+      };
+      const deps = { ...depsOf(projectors), sql: { ...sql, transaction } };
+      const options = { batchMax: 5, onProgress };
+      const failure = await rebuildReadModels(deps, options).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(CheckpointMoved);
+      const states = (await generations(sql, 'first')).map(({ generation, state }) => [generation, state]);
+      expect(states).to.deep.equal([
+        [1, 'live'],
+        [2, 'rebuilding'],
+      ]);
     });
 
     it('leaves everything as it was after an abort, and begins anew when told so', async () => {

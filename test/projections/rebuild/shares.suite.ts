@@ -185,6 +185,7 @@ export const sharesSuite = (name: string, open: () => Promise<Sql>) => {
         expect(wentOn).to.deep.equal([]);
         expect(await dumpAll(sql)).to.deep.equal(rows);
         expect(await beside()).to.deep.equal([]);
+        expect(await sharesLeft()).to.equal(0n);
       });
 
     it('leave nothing where they are ended and not kept', async () => {
@@ -199,6 +200,7 @@ export const sharesSuite = (name: string, open: () => Promise<Sql>) => {
       );
       expect(failure).to.be.instanceOf(Error);
       expect(await beside()).to.deep.equal([]);
+      expect(await sharesLeft()).to.equal(0n);
     });
 
     it('begin anew where the log is put back to an older copy when one share was done', async () => {
