@@ -5,6 +5,7 @@ import { upgradeDue } from '../../../projections/engine/upgrade.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { type Projector, table } from '../../../projections/engine/table.ts';
 import {
+  type BegunAnew,
   RebuildBusy,
   rebuildReadModels,
   type RebuildProgress,
@@ -154,14 +155,31 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
       expect(one).to.deep.include({ compared: true, differences: [] });
     });
 
+    it('says why it does not go on with another version, and nothing where it was to begin anew', async () => {
+      const [one, two] = [burned('one'), { ...burned('one'), version: 2 }];
+      await project([one], burn(100));
+      await interrupted([one], true);
+      const told: BegunAnew[] = [];
+      const onBegunAnew = (begun: BegunAnew) => told.push(begun);
+      await rebuildReadModels(depsOf([two]), { onBegunAnew });
+      await rebuildReadModels(depsOf([two]), { onBegunAnew, fresh: true });
+      expect(told).to.deep.equal([
+        { names: ['one'], reason: 'what was begun is of version 1, and this is 2' },
+      ]);
+    });
+
     it('begins anew where the log has been put back since, however far it has grown', async () => {
       const projectors = [burned('one')];
       await project(projectors, burn(100));
       await interrupted(projectors, true);
       log.goBack(12);
       const position = burn(60);
-      const [one] = await rebuildReadModels(depsOf(projectors));
+      const told: BegunAnew[] = [];
+      const onBegunAnew = (one: BegunAnew) => told.push(one);
+      const [one] = await rebuildReadModels(depsOf(projectors), { onBegunAnew });
       expect(one).to.include({ resumedFrom: null, position });
+      expect(told).to.have.length(1);
+      expect(told[0]?.reason).to.match(/^the log does not have the event/);
       const burns = log.events().filter(({ type }) => type === 'CreditsBurned');
       const ids = (await sql.query('select id from read.one order by id')).map(({ id }) => id);
       expect(ids).to.deep.equal(burns.map(({ data }) => data['usage_id']).sort());
