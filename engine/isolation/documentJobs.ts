@@ -1,4 +1,9 @@
-import type { ParseFailure, ParseRequest, ReadResult } from '../ports/documentParser.ts';
+import {
+  type ParseFailure,
+  type ParseRequest,
+  ProcessNotStarted,
+  type ReadResult,
+} from '../ports/documentParser.ts';
 import type { PackedDocument } from '../document/document.ts';
 import { pageRanges } from '../document/pages.ts';
 import type { ChildPool, PoolLimits } from './children/childPool.ts';
@@ -59,6 +64,8 @@ function failureOf(
       };
     case 'starved':
       return { kind: 'starved', detail: 'The server has too much to do to work on the document now.' };
+    case 'not_started':
+      throw new ProcessNotStarted(outcome.message);
     case 'out_of_memory':
       return { kind: 'unreadable', detail: 'The document needs more memory than one document may use.' };
     case 'died':

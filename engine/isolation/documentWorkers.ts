@@ -15,7 +15,7 @@ import { rangedWork } from './rangedWork.ts';
 import { checkSchemaRules } from '../extraction/schema/schemaRules.ts';
 import type { RecognitionEngine } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { DocumentParser, ParseRequest } from '../ports/documentParser.ts';
+import { type DocumentParser, type ParseRequest, ProcessNotStarted } from '../ports/documentParser.ts';
 import type {
   ExtractionEngine,
   RangedWork,
@@ -43,6 +43,8 @@ const resultOf = (outcome: JobOutcome): LearningResult => {
       return { kind: 'aborted' };
     case 'failed':
       throw new Error(`a learning job failed: ${outcome.message}`);
+    case 'not_started':
+      throw new ProcessNotStarted(outcome.message);
     default:
       return { kind: 'failed', detail: FAILURES[outcome.kind] };
   }
@@ -262,6 +264,7 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
     const outcome = await pool.run(job, { deadlineMs, ...limits });
     if (outcome.kind === 'answered') return outcome.answer as AnswerTo<J>;
     if (outcome.kind === 'failed') throw new Error(`a schema job failed: ${outcome.message}`);
+    if (outcome.kind === 'not_started') throw new ProcessNotStarted(outcome.message);
     return unavailable(outcome.kind);
   };
   return {
@@ -277,7 +280,9 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
 
 type Unavailable = Extract<SchemaCheck, { readonly kind: 'unavailable' }>;
 
-function unavailable(became: Exclude<JobOutcome['kind'], 'answered' | 'failed'>): Unavailable {
+function unavailable(
+  became: Exclude<JobOutcome['kind'], 'answered' | 'failed' | 'not_started'>,
+): Unavailable {
   const as = (why: Unavailable['why'], detail: string): Unavailable => ({ kind: 'unavailable', why, detail });
   switch (became) {
     case 'timed_out':

@@ -96,6 +96,11 @@ export type ParseFailure =
   | { readonly kind: 'starved'; readonly detail: string }
   | { readonly kind: 'aborted' };
 
+/** No process that works on documents can be started here, which says nothing of any document. The message says why. */
+export class ProcessNotStarted extends Error {
+  override readonly name = 'ProcessNotStarted';
+}
+
 export type ParseResult = { readonly kind: 'ok'; readonly document: Document } | ParseFailure;
 
 export type ReadResult = { readonly kind: 'ok'; readonly document: PackedDocument } | ParseFailure;

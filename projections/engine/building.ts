@@ -22,7 +22,7 @@ import {
 import { bigintOf, onlyRow, type Projector, READ_SCHEMA, textOf } from './table.ts';
 import { sourceOf } from '../../domain/eventLog/movedTexts.ts';
 import { divergenceOf, requireSameLog } from './divergence.ts';
-import { leftToOthers } from './shares.ts';
+import { dropShares, leftToOthers } from './shares.ts';
 
 /** What building generations needs. */
 export interface BuildDeps {
@@ -234,9 +234,36 @@ interface OpenOptions {
   readonly state: 'building' | 'rebuilding';
   /** Begins at the start of the log even where an interrupted build could be continued. */
   readonly fresh: boolean;
-  /** Whether one that an interrupted build has left is gone on with; by default if it is of the log that is there. */
-  readonly isUsable?: (begun: Generation) => Promise<boolean>;
+  /** Why what an interrupted build has left is of no use, by default its log; undefined: it is gone on with. */
+  readonly flawOf?: (begun: Generation) => Promise<string | undefined>;
 }
+
+/** A generation that is opened, and why what was begun before is not gone on with, if anything was. */
+export interface OpenedSlot extends RunningSlot {
+  readonly begunAnew?: string | undefined;
+}
+
+interface Left {
+  readonly begun: Generation | undefined;
+  /** Why nothing that is left is gone on with. */
+  readonly reason?: string | undefined;
+}
+
+/** What interrupted builds have left that can be gone on with. */
+const usableOf = async (
+  left: readonly Generation[],
+  { version }: Projector,
+  flawOf: (begun: Generation) => Promise<string | undefined>,
+): Promise<Left> => {
+  const [other] = left;
+  const begun = left.find((one) => one.version === version);
+  if (other === undefined) return { begun };
+  const reason =
+    begun === undefined
+      ? `what was begun is of version ${String(other.version)}, and this is ${String(version)}`
+      : await flawOf(begun);
+  return { begun: reason === undefined ? begun : undefined, reason };
+};
 
 /**
  * A generation for each read model, beside the one that serves: the one that an interrupted build of the same
@@ -252,21 +279,21 @@ export const openGenerations = async (
     projectors,
     state,
     fresh,
-    isUsable = (begun) => isTrusted(deps, begun),
+    flawOf = async (begun) => (await divergenceOf(deps.feed, [begun]))?.reason,
   }: OpenOptions & { readonly projectors: readonly Projector[] },
-): Promise<readonly RunningSlot[]> => {
+): Promise<readonly OpenedSlot[]> => {
   const logId = (await sourceOf(deps.feed)) ?? null;
-  const slots: RunningSlot[] = [];
+  const slots: OpenedSlot[] = [];
   for (const projector of projectors) {
     const left = (await generations(tx, projector.name)).filter(
       (one) => !one.serves && (one.state === 'rebuilding') === (state === 'rebuilding'),
     );
-    const begun = fresh ? undefined : left.find(({ version }) => version === projector.version);
-    const usable = begun !== undefined && (await isUsable(begun)) ? begun : undefined;
-    for (const one of left) if (one !== usable) await abandon(tx, one);
-    const generation = usable ?? (await createGeneration(tx, projector, state));
-    slots.push({ projector, generation: { ...generation, logId } });
+    const { begun, reason } = fresh ? { begun: undefined } : await usableOf(left, projector, flawOf);
+    for (const one of left) if (one !== begun) await abandon(tx, one);
+    const generation = begun ?? (await createGeneration(tx, projector, state));
+    slots.push({ projector, generation: { ...generation, logId }, begunAnew: reason });
   }
+  await dropShares(tx);
   return slots;
 };
 

@@ -5,6 +5,7 @@ import { ReadModelsDiverged } from './divergence.ts';
 import { type SqlTx, SqlUnavailable } from './ports.ts';
 import {
   abandon,
+  CheckpointMoved,
   dropRetired,
   type Generation,
   generations,
@@ -14,8 +15,8 @@ import {
   type Slot,
   versionPlanOf,
 } from './registry.ts';
-import { isSpread, sharesFor } from './shares.ts';
-import { areUsable, fillBeside, type FillPart, type PartProgress, spreadOut } from './spreading.ts';
+import { dropShares, isSpread, sharesFor } from './shares.ts';
+import { fillBeside, flawForShares, type FillPart, type PartProgress, spreadOut } from './spreading.ts';
 import { bigintOf, onlyRow, type Projector, sqlTypeOf, type Table, textOrNull } from './table.ts';
 import {
   BATCH_MAX,
@@ -24,6 +25,7 @@ import {
   beginningOf,
   buildGenerations,
   isTrusted,
+  type OpenedSlot,
   openGenerations,
   withBuildLock,
 } from './building.ts';
@@ -95,11 +97,19 @@ export interface RebuildProgress {
   readonly share: number;
 }
 
+/** Read models that are begun at the start of the log, though rows of them were there, and why. */
+export interface BegunAnew {
+  readonly names: readonly string[];
+  readonly reason: string;
+}
+
 interface RebuildOptions {
   /** Read models to rebuild; all by default. */
   readonly names?: readonly string[];
   readonly batchMax?: number;
   readonly onProgress?: (progress: RebuildProgress) => void;
+  /** Told of rows that an interrupted rebuild has left, and that are not gone on with. */
+  readonly onBegunAnew?: (begunAnew: BegunAnew) => void;
   readonly signal?: AbortSignal;
   /** Keeps the built rows when `signal` aborts; the next rebuild continues from there. */
   readonly keep?: boolean;
@@ -139,6 +149,7 @@ export class PartLost extends Error {
 /** A slot of a rebuild, and where it continues. */
 interface RebuildSlot extends RunningSlot {
   readonly resumedFrom: bigint | null;
+  readonly begunAnew?: string | undefined;
 }
 
 /** Reports progress. Times are of this run alone, also when it continues another. */
@@ -211,11 +222,15 @@ const refuseDowngrade = async (tx: SqlTx, wanted: readonly Projector[], names?: 
   );
 };
 
-/** The rebuild was interrupted from outside: the rows built so far are good. */
+/**
+ * The rebuild was interrupted from outside: the rows built so far are good. Rows that another process has moved on are
+ * in its hands: a session that keeps others away may end.
+ */
 const isKept = (error: unknown, { keep = false, signal }: RebuildOptions): boolean =>
   error instanceof SqlUnavailable ||
   error instanceof LogUnavailable ||
   error instanceof PartLost ||
+  error instanceof CheckpointMoved ||
   (keep && signal?.aborted === true);
 
 /** How shares of tenants fill what is rebuilt; undefined: one goes through all of it. */
@@ -250,18 +265,14 @@ const openAll = (
 ): Promise<Opened> =>
   deps.sql.transaction(async (tx) => {
     await lockRegistry(tx);
-    const opening = { projectors, state: 'rebuilding', fresh } as const;
-    const withPlace = (slot: RunningSlot, from: readonly Slot[]): RebuildSlot => ({
+    const shares = spread?.shares ?? [];
+    const flawOf = (begun: Generation) => flawForShares(deps, tx, { begun, shares });
+    const opened = await openGenerations(deps, tx, { projectors, state: 'rebuilding', fresh, flawOf });
+    const withPlace = (slot: OpenedSlot, from: readonly Slot[]): RebuildSlot => ({
       ...slot,
       resumedFrom: beginningOf(from),
     });
-    if (spread === undefined) {
-      const opened = await openGenerations(deps, tx, opening);
-      return { slots: opened.map((slot) => withPlace(slot, [slot])), filled: [] };
-    }
-    const { shares } = spread;
-    const isUsable = (begun: Generation) => areUsable(deps, tx, { begun, shares });
-    const opened = await openGenerations(deps, tx, { ...opening, isUsable });
+    if (spread === undefined) return { slots: opened.map((slot) => withPlace(slot, [slot])), filled: [] };
     const filled = await spreadOut(tx, opened, shares);
     const slots = opened.map((slot) => {
       const own = filled.filter(({ name }) => name === slot.generation.name);
@@ -292,6 +303,15 @@ const filledBeside = async (
   return joined.map((slot, at) => ({ ...slot, resumedFrom: slots[at]?.resumedFrom ?? null }));
 };
 
+/** Those that are begun anew, by their reason. */
+const begunAnewIn = (slots: readonly RebuildSlot[]): readonly BegunAnew[] => {
+  const reasons = [...new Set(slots.flatMap(({ begunAnew }) => begunAnew ?? []))];
+  return reasons.map((reason) => ({
+    reason,
+    names: slots.filter(({ begunAnew }) => begunAnew === reason).map(({ projector }) => projector.name),
+  }));
+};
+
 const rebuildLocked = async (
   deps: RebuildDeps,
   options: RebuildOptions,
@@ -306,10 +326,12 @@ const rebuildLocked = async (
     const spread = await spreadOf(deps, projectors, options);
     const opened = await openAll(deps, projectors, { fresh, spread });
     slots.push(...opened.slots);
+    for (const begunAnew of begunAnewIn(slots)) options.onBegunAnew?.(begunAnew);
     return await rebuildSlots(deps, await filledBeside(deps, opened, { ...options, spread }), options);
   } catch (error) {
     if (isKept(error, options)) throw error;
     for (const { generation } of slots) await abandon(sql, generation);
+    if (slots.length > 0) await dropShares(sql);
     await dropRetired(sql);
     throw error;
   }

@@ -319,7 +319,8 @@ export const retire = async (sql: SqlTx, where: string, values: readonly SqlValu
 
 /**
  * Makes `next` the generation that serves. Retires the one that did, and unfinished builds of its version or an
- * older one. A read model that is paused stays so. Call it in a transaction that holds `lockRegistry`.
+ * older one. A read model that is paused stays so. Call it in a transaction that holds `lockRegistry`. Throws
+ * CheckpointMoved where another process has retired it.
  */
 export const promote = async (tx: SqlTx, projector: Projector, next: Generation): Promise<void> => {
   const [before] = await tx.query('select paused_at from projections.registry where name = $1 and serves', [
@@ -331,13 +332,16 @@ export const promote = async (tx: SqlTx, projector: Projector, next: Generation)
     `name = $1 and generation <> $2 and (serves or (state in ('building', 'stopped') and version <= $3))`,
     [next.name, next.generation, next.version],
   );
-  await tx.query(
+  const promoted = await tx.query(
     `update projections.registry set state = case when $3::text is null then 'live' else 'stopped' end,
        reason = case when $3::text is null then null else 'paused' end, paused_at = $3, serves = true,
        updated_at = ${NOW}
-     where name = $1 and generation = $2`,
+     where name = $1 and generation = $2 and state <> 'retired' returning name`,
     [next.name, next.generation, pausedAt],
   );
+  // Its tables may be dropped at any moment.
+  if (promoted.length === 0)
+    throw new CheckpointMoved(`the new rows of ${next.name} were given up meanwhile`);
   // The new rows have the events of those who were parked in the old ones.
   await tx.query('delete from projections.parked where name = $1 and generation <> $2', [
     next.name,

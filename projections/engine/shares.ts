@@ -116,16 +116,20 @@ export const sharesIn = async (
   return rows.map((row) => shareIn(generation, row));
 };
 
+/** Forgets the shares of generations that nobody fills any more. */
+export const dropShares = async (sql: SqlTx): Promise<void> => {
+  await sql.query(
+    `delete from projections.shares s where not exists (select 1 from projections.registry r
+       where r.name = s.name and r.generation = s.generation and r.state = 'rebuilding')`,
+  );
+};
+
 /** Lets shares fill a generation that is empty. Call it in a transaction that holds `lockRegistry`. */
 export const openShares = async (
   tx: SqlTx,
   { name, generation }: Generation,
   shares: readonly Share[],
 ): Promise<void> => {
-  await tx.query(
-    `delete from projections.shares s where not exists (select 1 from projections.registry r
-       where r.name = s.name and r.generation = s.generation and r.state = 'rebuilding')`,
-  );
   await tx.query(
     `insert into projections.shares (name, generation, share, shares, from_place, to_place)
      select $1, $2, * from unnest($3::int4[], $4::int4[], $5::int4[], $6::int4[])`,

@@ -1,6 +1,6 @@
 import type { RunningSlot } from './apply.ts';
 import type { Arrival } from './arrivals.ts';
-import { type BuildDeps, catchUp, isTrusted } from './building.ts';
+import { type BuildDeps, catchUp } from './building.ts';
 import { divergenceOf, requireSameLog } from './divergence.ts';
 import type { SqlTx } from './ports.ts';
 import { CheckpointMoved, type Generation, generations, lockRegistry, type Share } from './registry.ts';
@@ -77,15 +77,18 @@ export const fillPart =
     await catchUp(deps, slots, { target, batchMax, signal, onBatch });
   };
 
-/** Whether shares can go on to fill a generation: it was by these, of the log that is there. */
-export const areUsable = async (
+/** Why a generation that was begun is not gone on with: other shares fill it, or it is of another log. */
+export const flawForShares = async (
   deps: BuildDeps,
   tx: SqlTx,
   { begun, shares }: { readonly begun: Generation; readonly shares: readonly Share[] },
-): Promise<boolean> => {
+): Promise<string | undefined> => {
   const filled = await sharesIn(tx, begun);
-  if (filled.length === 0) return isTrusted(deps, begun);
-  return areOf(filled, shares) && (await divergenceOf(deps.feed, filled)) === undefined;
+  if (filled.length > 0 && !areOf(filled, shares)) {
+    const now = shares.length === 0 ? 'none are asked for' : `these are ${String(shares.length)} others`;
+    return `what was begun is filled by ${String(filled.length)} shares of the tenants, and ${now}`;
+  }
+  return (await divergenceOf(deps.feed, filled.length === 0 ? [begun] : filled))?.reason;
 };
 
 /**

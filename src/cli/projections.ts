@@ -47,6 +47,7 @@ type Rebuilt = z.output<typeof rebuilt>;
 
 const rebuildItem = z.union([
   z.object({ progress }),
+  z.object({ begunAnew: z.object({ names: z.array(z.string()), reason: z.string() }) }),
   z.object({ rebuilt }),
   z.object({ withdrawn: z.string() }),
   z.object({ refolded: z.object({ name: z.string(), tenant_id: z.string(), position }) }),
@@ -150,6 +151,11 @@ const rebuild = async (
       return;
     }
     shown.end();
+    if ('begunAnew' in told) {
+      const { names: of, reason } = told.begunAnew;
+      output.note(`begins anew: ${reason} (${of.join(', ')})\n`);
+      return;
+    }
     if ('withdrawn' in told) {
       output.note(`${told.withdrawn}: removed; a newer release that knows it builds it again\n`);
       return;

@@ -3,6 +3,8 @@ import { existsSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { access } from 'node:fs/promises';
 import { confinementHere } from '@quire/engine/isolation/confinement/confinement';
+import { openDocumentWorkers } from '@quire/engine/isolation/documentWorkers';
+import { ProcessNotStarted } from '@quire/engine/ports/documentParser';
 import { hasPpocr } from '@quire/engine/recognition/ppocr/runtime';
 import { available } from '@quire/engine/recognition/tessdata';
 import type { Config, S3Config } from '../config.ts';
@@ -379,6 +381,22 @@ const runningService = async (
   return facts === undefined ? undefined : serviceFacts.parse(facts);
 };
 
+const ANY_SCHEMA = { type: 'object', properties: { name: { type: 'string' } } };
+
+/** Why no process that reads documents starts, as the service starts them; undefined: one does. */
+const startRefused = async (signal: AbortSignal): Promise<Verdict | undefined> => {
+  const workers = openDocumentWorkers({ processes: 1 });
+  try {
+    await workers.schemaValidator.check(ANY_SCHEMA, { share: 'doctor', signal });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProcessNotStarted) return problem(`Documents cannot be read: ${error.message}`);
+    throw error;
+  } finally {
+    await workers.close();
+  }
+};
+
 const folderChecks = ({ config, env }: Doctor): readonly Check[] => [
   { name: 'data folder', limitMs: QUICK_MS, look: () => dataFolderVerdict(config.dataDir) },
   { name: 'disk', limitMs: QUICK_MS, look: () => diskVerdict(config.dataDir) },
@@ -396,7 +414,7 @@ const folderChecks = ({ config, env }: Doctor): readonly Check[] => [
   {
     name: 'parsers',
     limitMs: PROTECTION_MS,
-    look: async () => protectionVerdict(await confinementHere()),
+    look: async (signal) => (await startRefused(signal)) ?? protectionVerdict(await confinementHere()),
   },
   modelsCheck(config, env),
 ];

@@ -4,6 +4,7 @@ import type { KnownLog } from '../../domain/ports/log.ts';
 import type { Sql, Timers } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/table.ts';
 import {
+  type BegunAnew,
   NewerServes,
   RebuildBusy,
   type RebuildProgress,
@@ -179,7 +180,8 @@ const rebuild =
     const own = parts.projectors.map(({ name }) => name);
     checkNames(names, [...own, ...foreign]);
     const { signal } = context;
-    const options = { fresh, keep, shares, signal, onProgress: telling(context) };
+    const onBegunAnew = (begunAnew: BegunAnew): void => void context.send({ begunAnew });
+    const options = { fresh, keep, shares, signal, onProgress: telling(context), onBegunAnew };
     try {
       const rebuilt = await rebuildThroughOutages(
         { ...parts, decode: decodeAny },

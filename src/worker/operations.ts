@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keptFile } from '@quire/engine/ports/documentParser';
+import { keptFile, ProcessNotStarted } from '@quire/engine/ports/documentParser';
 import { extractionSettings, type PartShelf } from '@quire/engine/ports/extractionEngine';
 import { chosenPages, hasPagesToSee } from '@quire/engine/document/pages';
 import {
@@ -396,10 +396,16 @@ const giveUp = async (
   if (state?.status === 'failed') await closeWork(deps, operationMoney(deps), { name, state });
 };
 
-const failedWork = (error: unknown): WorkProblem =>
-  error instanceof LostInput
-    ? workProblem('document_not_found', 'What this operation was to work on is gone. Send the request again.')
-    : workProblem('internal_error', 'The work failed on our side.');
+const failedWork = (error: unknown): WorkProblem => {
+  if (error instanceof LostInput)
+    return workProblem(
+      'document_not_found',
+      'What this operation was to work on is gone. Send the request again.',
+    );
+  const failed = workProblem('internal_error', 'The work failed on our side.');
+  // Processes were tried several times by then: more attempts keep their caller waiting.
+  return error instanceof ProcessNotStarted ? { ...failed, is_lasting: true } : failed;
+};
 
 /** Does an operation that was claimed to its end: delivered and billed, failed, or given up for another attempt. */
 const runHeld = async (

@@ -6,14 +6,18 @@ import { dumpReadModel } from '../../projections/engine/building.ts';
 import type { ProjectedEvent, Sql, SqlTx } from '../../projections/engine/ports.ts';
 import { askRetry, parkedTenants } from '../../projections/engine/parking.ts';
 import { refoldTenant } from '../../projections/engine/refold.ts';
-import { rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
+import { RebuildBusy, rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
+import { fillPart, type FillPart, type PartOfRebuild } from '../../projections/engine/spreading.ts';
 import { type Generation, generations, hasRegistry } from '../../projections/engine/registry.ts';
 import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
 import type { Projector } from '../../projections/engine/table.ts';
+import { inThreads } from '../../src/operator/rebuildInThreads.ts';
 import { ALL_TENANTS, readYourWrites } from '../../src/queries/queries.ts';
+import { appliedWatch } from './appliedWatch.ts';
 import { chance } from './chance.ts';
 import { timersOf } from './clocks.ts';
 import { foldOf, shownBy } from './logCopies.ts';
+import { partThreads } from './partThreads.ts';
 import { logOf, type Shared, sharedStores } from './ports.ts';
 import {
   poisonIn,
@@ -37,6 +41,8 @@ const RESTART_MS = 2 * SECOND;
 const NEXT = 'r';
 /** An operator whose rebuild failed tries it again. */
 const RETRY_MS = 30 * SECOND;
+/** Sooner where it was refused because another one runs. */
+const BUSY_MS = 3 * SECOND;
 /** When all are well, read models have to be up with the log within this time. */
 const HEAL_MS = 20 * MINUTE;
 
@@ -51,25 +57,6 @@ const TUNING = {
   frozenMs: 90_000,
   pauseMaxMs: 1_000,
 };
-
-/** What was committed to the tables of one generation, in its order. */
-type Applied = Map<string, { readonly position: bigint; readonly id: string }[]>;
-
-/** The product's projectors; what they were given is known once it is committed. One may be poisoned. */
-const recorded = (
-  { pending, isPoison }: Pick<Stage, 'pending' | 'isPoison'>,
-  projector: Projector,
-): Projector => ({
-  ...projector,
-  apply: async (tx, { schema, events }) => {
-    await projector.apply(tx, { schema, events });
-    const poison = events.find((event) => isPoison(projector, event));
-    if (poison !== undefined) throw new Error(`${poison.id} is poison`);
-    const own = pending.get(tx) ?? [];
-    pending.set(tx, own);
-    for (const event of events) own.push([schema, event]);
-  },
-});
 
 export interface ProjectingOutcome {
   readonly findings: readonly Finding[];
@@ -110,33 +97,22 @@ const stage = ({ log, world, plan, seed, sql: raw }: ProjectingOptions) => {
     id === poison && name === world.poison?.name && sched.nowMs() < world.poison.repairedAt;
   const shared = sharedStores();
   const findings: Finding[] = [];
-  const applied: Applied = new Map();
-  const pending = new WeakMap<SqlTx, [string, ProjectedEvent][]>();
   const say = (id: string, text: string): void =>
     void findings.push({ id, text, at: sched.nowMs(), step: sched.steps() });
-  /** What serves, as it was after the last commit. */
-  const serving = new Map<string, Generation>();
-  /** What is put in place of another is as far as that one was, unless that one was of another log. */
-  const watchSwitches = async (): Promise<void> => {
-    for (const now of (await generationsIn(raw)).filter(({ serves }) => serves)) {
-      const before = serving.get(now.name);
-      serving.set(now.name, now);
-      const [at, was] = [now.position ?? 0n, before?.position ?? 0n];
-      if (before === undefined || at >= was) continue;
-      if ((await divergenceOf(plainLog(shared), [before])) === undefined)
-        say('went-back', `${now.name}: switched to ${String(at)} from ${String(was)}`);
-    }
-  };
+  const applied = appliedWatch({
+    world,
+    log: shared,
+    say,
+    isOfThisLog: async (one) => (await divergenceOf(plainLog(shared), [one])) === undefined,
+  });
+  /** Rebuilds that stand still until a share is moved. */
+  const stalled = new Set<() => void>();
   const committed = async (tx: SqlTx): Promise<void> => {
-    for (const [schema, { position, id }] of pending.get(tx) ?? []) {
-      const own = applied.get(schema) ?? [];
-      applied.set(schema, own);
-      const last = own.at(-1);
-      if (last !== undefined && last.position >= position)
-        say('applied-again', `${schema}: ${String(position)} after ${String(last.position)}`);
-      own.push({ position, id });
-    }
-    await watchSwitches();
+    const serving = (await generationsIn(raw)).filter(({ serves }) => serves);
+    await applied.committed(tx, serving);
+    if (!applied.isOfShare(tx)) return;
+    for (const wake of stalled) wake();
+    stalled.clear();
   };
   return {
     world,
@@ -146,9 +122,12 @@ const stage = ({ log, world, plan, seed, sql: raw }: ProjectingOptions) => {
     shared,
     findings,
     applied,
-    pending,
     say,
     database: databaseFor(raw, sched, committed),
+    threads: partThreads(sched),
+    stalled,
+    /** Rebuilds by hand that are not over, and the process that does each. */
+    rebuilding: new Map<number, Owner>(),
     listeners: new Set<() => void>(),
     /** How whoever died begins again. */
     again: new Map<Owner, () => void>(),
@@ -160,6 +139,7 @@ const stage = ({ log, world, plan, seed, sql: raw }: ProjectingOptions) => {
       { readonly owner: Owner; readonly runner: ProjectionRunner; readonly sql: Sql }
     >(),
     heal: () => (isHealing = true),
+    isHealing: () => isHealing,
   };
 };
 type Stage = ReturnType<typeof stage>;
@@ -253,14 +233,6 @@ const start = (
   return { owner, again: () => start(on, name, { projectors, lives: lives + 1 }) };
 };
 
-/** Events of a type that a read model wants, up to a position. */
-const wantedOf = (on: Stage, { eventTypes }: Projector, upTo: bigint) =>
-  on.shared.events.filter(
-    ({ type, position }) => position <= upTo && (eventTypes as readonly string[]).includes(type),
-  );
-
-const idsIn = (events: readonly { readonly id: string }[]): string => events.map(({ id }) => id).join();
-
 /** A read model as a reader finds it: with all up to a position, and nothing that was there is gone. */
 const readOne = (
   on: Stage,
@@ -273,8 +245,8 @@ const readOne = (
   if (at < before) on.say('went-back', `${name}: ${String(at)} after ${String(before)}`);
   if (at > (on.told.get(name) ?? 0n)) on.told.set(name, at);
   if (name === on.world.poison?.name) return;
-  const has = new Set((on.applied.get(schema) ?? []).map(({ id }) => id));
-  const missing = wantedOf(on, projector, upTo).find(({ id }) => !has.has(id));
+  const has = new Set(on.applied.appliedIn(schema).map(({ id }) => id));
+  const missing = on.applied.wantedOf(projector, upTo).find(({ id }) => !has.has(id));
   if (missing !== undefined) on.say('unread-write', `${name} lacks ${missing.type} at ${String(upTo)}`);
 };
 
@@ -296,32 +268,108 @@ const readAfterWrite = async (
   for (const one of serving) readOne(on, one, { upTo, before: told.get(one.name) ?? 0n });
 };
 
+/** How long a rebuild stands still if no other one moves a share. */
+const STALL_MS = MINUTE;
+
+/** A rebuild that follows one that stands still has events of its own to apply. */
+const FOLLOWS_MS = 10 * SECOND;
+
+/** The sessions of a rebuild end, and the next one begins. */
+const raced = (on: Stage, nth: number, owner: Owner): void => {
+  const inMs = on.world.rebuilds[nth]?.race === 'joining' ? FOLLOWS_MS : 1;
+  on.database.cut(owner);
+  if (on.world.rebuilds[nth + 1]?.at === undefined && !on.rebuilding.has(nth + 1))
+    on.sched.later(undefined, inMs, () => rebuild(on, nth + 1));
+};
+
+/** Stands still between the last part and the join. */
+const stalling = (on: Stage, { nth, owner }: Rebuilding, fill: FillPart): FillPart => {
+  let running = 0;
+  return async (part, watched) => {
+    running += 1;
+    try {
+      await fill(part, watched);
+    } finally {
+      running -= 1;
+      if (running === 0) {
+        raced(on, nth, owner);
+        await new Promise<void>((wake) => {
+          on.stalled.add(() => void on.sched.later(owner, 1, wake));
+          on.sched.later(owner, STALL_MS, wake);
+        });
+      }
+    }
+  };
+};
+
+interface Rebuilding {
+  readonly nth: number;
+  readonly owner: Owner;
+  readonly isNext: boolean;
+}
+
+/** What does a rebuild: one thread, or several that do parts of it. */
+const rebuildParts = (on: Stage, rebuilding: Rebuilding) => {
+  const { owner, nth, isNext } = rebuilding;
+  const { race } = on.world.rebuilds[nth]!;
+  const fillAs = (part: PartOfRebuild) => (thread: Owner) =>
+    fillPart(partsOf(on, thread, projectorsOf(on, isNext, part)));
+  const fill = inThreads((part) => on.threads.begin(owner, part, fillAs(part)));
+  return {
+    ...partsOf(on, owner, projectorsOf(on, isNext)),
+    fillPart: race === 'joining' && !on.isHealing() ? stalling(on, rebuilding, fill) : fill,
+  };
+};
+
 /** An operator rebuilds, and again when that was interrupted, with the release that is the newest by then. */
 const rebuild = (on: Stage, nth: number, lives = 1): void => {
   const { sched, world, notices } = on;
-  const { names, fresh } = world.rebuilds[nth]!;
+  const { shares: counts, names, fresh, batchMax, race } = world.rebuilds[nth]!;
   const owner = sched.newOwner(`rebuild ${String(nth)}.${String(lives)}`);
+  on.rebuilding.set(nth, owner);
+  if (race === 'filling' && lives === 1) on.stalled.add(() => raced(on, nth, owner));
   const retry = () => rebuild(on, nth, lives + 1);
   on.again.set(owner, retry);
   const isNext = world.next !== undefined && world.next.at < sched.nowMs();
+  const shares = counts[(lives - 1) % counts.length]!;
+  const tell = (kind: string): void => void notices.set(kind, (notices.get(kind) ?? 0) + 1);
   const work = async (): Promise<void> => {
-    const rebuilt = await rebuildThroughOutages(partsOf(on, owner, projectorsOf(on, isNext)), {
+    const rebuilt = await rebuildThroughOutages(rebuildParts(on, { nth, owner, isNext }), {
       names,
       fresh,
+      ...(batchMax !== undefined && { batchMax }),
+      shares,
+      onOutage: ({ name }) => tell(`rebuild: ${name}`),
     });
-    for (const { name, differences } of rebuilt)
-      if (differences.length > 0) on.say('rebuild-differs', `${name}: ${differences[0]?.table ?? ''}`);
-    notices.set('rebuilt by hand', (notices.get('rebuilt by hand') ?? 0) + 1);
+    for (const { name, differences, resumedFrom } of rebuilt) {
+      // Rows of a tenant that was parked lack what it did since.
+      const isParked = name === world.poison?.name;
+      if (differences.length > 0 && !isParked)
+        on.say('rebuild-differs', `${name}: ${differences[0]?.table ?? ''}`);
+      if (resumedFrom !== null && shares > 1) tell('shares continued');
+    }
+    on.rebuilding.delete(nth);
+    tell('rebuilt by hand');
   };
-  sched.later(owner, 1, () => void work().catch(() => void sched.later(undefined, RETRY_MS, retry)));
+  const failed = (error: unknown): void => {
+    tell(`rebuild failed: ${error instanceof Error ? error.name : ''}`);
+    const isBusy = error instanceof RebuildBusy && shares > 1;
+    sched.later(undefined, isBusy ? BUSY_MS : RETRY_MS, retry);
+  };
+  sched.later(owner, 1, () => void work().catch(failed));
 };
 
-const projectorsOf = (on: Stage, isNext: boolean): readonly Projector[] =>
+/** The projectors of a release, for all tenants or for a part of a rebuild. */
+const projectorsOf = (on: Stage, isNext: boolean, part?: PartOfRebuild): readonly Projector[] =>
   on.world.projectors
     .map((one) =>
       isNext && on.world.next?.names.includes(one.name) ? { ...one, version: one.version + 1 } : one,
     )
-    .map((one) => recorded(on, one));
+    .map((one) => {
+      const isShared = part?.spread.some(({ name }) => name === one.name) === true;
+      const lane = (isShared ? part.share?.at : undefined) ?? 'all';
+      return on.applied.watched(one, lane, (event) => on.isPoison(one, event));
+    });
 
 /** An operator has the rows of one tenant made anew, and again when that was interrupted. */
 const rebuildTenant = (on: Stage, nth: number, lives = 1): void => {
@@ -370,7 +418,7 @@ const begin = (on: Stage, { log, seed }: ProjectingOptions): void => {
     afterStep: () => undefined,
     onChange: () => Promise.resolve(),
     onKilled: (owner) => {
-      database.died(owner);
+      for (const one of [owner, ...on.threads.died(owner)]) database.died(one);
       const next = again.get(owner);
       if (next !== undefined) sched.later(undefined, RESTART_MS, next);
     },
@@ -393,8 +441,12 @@ const begin = (on: Stage, { log, seed }: ProjectingOptions): void => {
       const one = named(process);
       if (one !== undefined) database.cut(one.owner);
     });
+  for (const { at } of world.rebuildCuts)
+    sched.later(undefined, at + 1, () => {
+      for (const owner of on.rebuilding.values()) database.cut(owner);
+    });
   for (const [nth, { at }] of world.rebuilds.entries())
-    sched.later(undefined, at + 1, () => rebuild(on, nth));
+    if (at !== undefined) sched.later(undefined, at + 1, () => rebuild(on, nth));
   for (const [nth, { at }] of world.tenantRebuilds.entries())
     sched.later(undefined, at + 1, () => rebuildTenant(on, nth));
   if (world.restore === undefined) return;
@@ -408,12 +460,6 @@ const begin = (on: Stage, { log, seed }: ProjectingOptions): void => {
   });
 };
 
-/** Whether a read model was given every event once, in the order of the log. */
-const isComplete = (on: Stage, projector: Projector, schema: string): boolean =>
-  // What a parked tenant did meanwhile was applied to tables beside these: its rows tell.
-  projector.name === on.world.poison?.name ||
-  idsIn(on.applied.get(schema) ?? []) === idsIn(wantedOf(on, projector, BigInt(on.shared.events.length)));
-
 const versionOf = ({ world: { next } }: Stage, { name, version }: Projector): number =>
   next?.names.includes(name) === true ? version + 1 : version;
 
@@ -422,7 +468,7 @@ const lagOf = async (on: Stage, projector: Projector): Promise<string | undefine
   const all = await generationsIn(on.raw, projector.name);
   const serving = all.find(({ serves }) => serves);
   if (serving === undefined) return 'nothing serves it';
-  const { position, state, version, schema } = serving;
+  const { position, state, version } = serving;
   const head = on.shared.events.at(-1)?.position ?? null;
   if (position !== head) return `it is at ${String(position)} of ${String(head)}`;
   if (state !== 'live' || version !== versionOf(on, projector))
@@ -431,7 +477,9 @@ const lagOf = async (on: Stage, projector: Projector): Promise<string | undefine
   if ((await parkedTenants(on.raw)).length > 0) return 'a tenant is parked';
   const other = all.find((one) => !one.serves && one.state !== 'rebuilding');
   if (other !== undefined) return `generation ${String(other.generation)} is ${other.state}`;
-  return isComplete(on, projector, schema) ? undefined : 'it was not given all events, once, in order';
+  return on.applied.isComplete(projector, serving)
+    ? undefined
+    : 'it was not given all events, once, in order';
 };
 
 /** What the views show, against a fold of the log that is there. */
@@ -444,6 +492,21 @@ const tablesLeft = async ({ raw }: Stage): Promise<readonly string[]> => {
   const kept = unfinished.map(({ schema_name }) => schema_name);
   const there = await raw.query(`select nspname as name from pg_namespace where nspname like 'rm\\_%'`);
   return there.map(({ name }) => String(name)).filter((name) => !kept.includes(name));
+};
+
+/**
+ * Shares of rebuilds that are over, and generations that nobody fills any more. A process that repairs read models of
+ * a log that was put back may have died amid it: half of that stays for the next rebuild.
+ */
+const rebuildsLeft = async ({ raw, world }: Stage): Promise<readonly string[]> => {
+  const shares = await raw.query('select name, generation, share from projections.shares');
+  const begun = (await generationsIn(raw)).filter(({ serves, state }) => !serves && state === 'rebuilding');
+  return [
+    ...shares.map(
+      ({ name, generation, share }) => `share ${[name, generation, share].map(String).join(' ')}`,
+    ),
+    ...(world.restore === undefined ? begun : []).map(({ schema }) => schema),
+  ];
 };
 
 const look = async (on: Stage): Promise<void> => {
@@ -459,11 +522,14 @@ const look = async (on: Stage): Promise<void> => {
     on.say('older-projects', projecting.join(' '));
   const left = await tablesLeft(on);
   if (left.length > 0) on.say('tables-left', left.join(' '));
+  if (on.rebuilding.size > 0)
+    on.say('rebuild-left', [...on.rebuilding.values()].map(({ name }) => name).join());
+  for (const one of await rebuildsLeft(on)) on.say('shares-left', one);
 };
 
 /** Asked between two transactions, of which the one database has one at a time. */
 const isDone = async (on: Stage): Promise<boolean> => {
-  if (!on.database.isIdle()) return false;
+  if (!on.database.isIdle() || on.rebuilding.size > 0) return false;
   await retryWhenRepaired(on);
   for (const projector of on.world.projectors) if ((await lagOf(on, projector)) !== undefined) return false;
   // They are dropped after the rows are in place, by transactions of their own.

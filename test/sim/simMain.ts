@@ -221,9 +221,10 @@ const judge = async (seconds: number, isLong: boolean): Promise<void> => {
   tell(`seed ${String(search.seed)}`, search.found?.finding);
 };
 
-/** Worlds of their own: those in which processes keep read models up, and those in which top-ups are paid. */
+/** Worlds of their own: processes keep read models up, rebuild them by shares (twice the seed), or are paid. */
 const OTHER = {
   projecting: { what: 'read models', run: projectingSeed },
+  sharing: { what: 'rebuilds by shares', run: (seed: number) => projectingSeed(2 * seed) },
   paying: { what: 'top-ups', run: payingSeed },
 } as const;
 type Other = keyof typeof OTHER;
@@ -295,6 +296,7 @@ const main = async (): Promise<void> => {
       table: { type: 'boolean', default: false },
       small: { type: 'boolean', default: false },
       projecting: { type: 'boolean', default: false },
+      sharing: { type: 'boolean', default: false },
       paying: { type: 'boolean', default: false },
       judge: { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
@@ -309,7 +311,7 @@ const main = async (): Promise<void> => {
   const seconds = Number(values.seconds);
   const { judge: judges } = values;
   const worldOfSeed = values.long ? longWorld : worldOf;
-  const other = (['projecting', 'paying'] as const).find((name) => values[name]);
+  const other = (['projecting', 'sharing', 'paying'] as const).find((name) => values[name]);
   if (other !== undefined && values.seed !== undefined)
     tellRun({ ...(await OTHER[other].run(Number(values.seed))), errors: [] });
   else if (other !== undefined)

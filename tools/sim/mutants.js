@@ -56,19 +56,21 @@ const compiled = async ({ file, find, put, about }) => {
 /** What long documents are read by. */
 const RANGES = /pageRanges|rangedWork|rangeTurns/;
 
+/** What rebuilds by shares. */
+const SHARES = /engine\/(shares|spreading)|rebuildInThreads/;
+
+const worldsOf = (file) => {
+  if (SHARES.test(file)) return ['--sharing'];
+  if (file.startsWith('projections/engine/')) return ['--projecting'];
+  if (file.startsWith('src/payments/')) return ['--paying'];
+  return RANGES.test(file) ? ['--long'] : [];
+};
+
 /** Faults of the projection engine and of the payments process are looked for where these run. */
 const judged = ({ file = '' }) => {
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    [
-      join(COPY, 'test/sim/simMain.js'),
-      '--judge',
-      '--seconds',
-      values.seconds,
-      ...(file.startsWith('projections/engine/') ? ['--projecting'] : []),
-      ...(file.startsWith('src/payments/') ? ['--paying'] : []),
-      ...(RANGES.test(file) ? ['--long'] : []),
-    ],
+    [join(COPY, 'test/sim/simMain.js'), '--judge', '--seconds', values.seconds, ...worldsOf(file)],
     // Some faults make a step go on for ever.
     { cwd: ROOT, encoding: 'utf8', timeout: 2_000 * Number(values.seconds) },
   );

@@ -142,6 +142,8 @@ export interface Pool {
   readonly charged: Set<Charged>;
   opened: number;
   wentOn: number;
+  /** Processes in a row that ended before they were loaded. */
+  failedStarts: number;
   recheck: NodeJS.Timeout | undefined;
   closed: boolean;
 }
@@ -223,6 +225,7 @@ export function openChildPool({ sliceMs, pausedMax, idleMs, keptMs, ...options }
     charged: new Set(),
     opened: 0,
     wentOn: 0,
+    failedStarts: 0,
     recheck: undefined,
     closed: false,
   };
@@ -342,10 +345,38 @@ function end(pool: Pool, entry: Entry, outcome: JobOutcome): void {
     pool.line.end(piece.share, performance.now());
   }
   if (!pool.closed) handBack(pool, piece, outcome);
-  const isGone = outcome.kind === 'died' || outcome.kind === 'starved';
-  settle(pool.closed && isGone ? { kind: 'aborted' } : outcome);
+  if (!isTriedAgain(pool, entry, outcome))
+    settle(pool.closed && GONE.has(outcome.kind) ? { kind: 'aborted' } : toldOf(pool, outcome));
   dispatch(pool);
 }
+
+/** A process that ended as the pool was closed. */
+const GONE: ReadonlySet<JobOutcome['kind']> = new Set(['died', 'starved', 'not_started']);
+
+/** After so many processes in a row that did not start, jobs are told of it; each still tries to start one. */
+const STARTS_MAX = 3;
+
+/** Puts a job whose process did not start back into the line, unless too many did not. */
+function isTriedAgain(pool: Pool, entry: Entry, { kind }: JobOutcome): boolean {
+  if (kind !== 'not_started') {
+    if (kind !== 'starved' && kind !== 'aborted') pool.failedStarts = 0;
+    return false;
+  }
+  pool.failedStarts += 1;
+  const { share, limits } = entry.piece;
+  if (pool.closed || pool.failedStarts >= STARTS_MAX || limits.signal?.aborted === true) return false;
+  pool.waiting.add(entry);
+  pool.line.addFirst(share, entry, performance.now());
+  return true;
+}
+
+const toldOf = ({ failedStarts }: Pool, outcome: JobOutcome): JobOutcome =>
+  outcome.kind !== 'not_started'
+    ? outcome
+    : {
+        ...outcome,
+        message: `${String(failedStarts)} processes for documents in a row did not start: the last ${outcome.message}`,
+      };
 
 function handBack(pool: Pool, piece: Piece, outcome: JobOutcome): void {
   const used = piece.used();

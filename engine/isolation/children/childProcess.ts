@@ -197,7 +197,11 @@ export function startChild(options: ChildOptions): Child {
     keepPaused(running.pid, false);
     await forget(running);
   });
-  const ready = started.then((running) => running && readyOf(running));
+  const loading = started.then((running) => {
+    if (running === undefined) return undefined;
+    const ready = readyOf(running);
+    return { ready, startFailure: startFailureOf(running, ready) };
+  });
   const kill = (): void => {
     alive = false;
     child?.kill('SIGKILL');
@@ -206,9 +210,9 @@ export function startChild(options: ChildOptions): Child {
   };
   return {
     run: async (job, limits) => {
-      const running = await started;
-      if (running === undefined) return { kind: 'died' };
-      return runJob({ child: running, ready, kill, memoryMb, patienceMs, times }, job as Job, limits);
+      const [running, loaded] = [await started, await loading];
+      if (running === undefined || loaded === undefined) return { kind: 'died' };
+      return runJob({ child: running, ...loaded, kill, memoryMb, patienceMs, times }, job as Job, limits);
     },
     alive: () => alive && child?.connected !== false,
     putAway: () => {
@@ -234,10 +238,52 @@ const stopFamily = (pid: number | undefined): void => {
   signalFamily(pid, 'SIGSTOP');
 };
 
+/** Kept of what a child writes before it is loaded, and shown of it, characters. */
+const [KEPT_WORDS, SHOWN_WORDS] = [4_000, 300];
+/** How long the last words of a child that has ended are waited for, ms. */
+const LAST_WORDS_MS = 1_000;
+
+/** How a child ended that was never loaded. */
+type StartFailure = (code: number | null, killedBy: string | null) => Promise<JobOutcome>;
+
+/** Hears what a child writes until it is loaded; what it writes later may be of a document, and is dropped. */
+const startFailureOf = (child: ChildProcess, ready: Promise<void>): StartFailure => {
+  let words = '';
+  let isLoaded = false;
+  void ready.then(() => {
+    [isLoaded, words] = [true, ''];
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    if (!isLoaded) words = (words + text).slice(0, KEPT_WORDS);
+  });
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  return async (code, killedBy) => {
+    const late = new Promise<void>((resolve) => void setTimeout(resolve, LAST_WORDS_MS).unref());
+    await Promise.race([closed, late]);
+    const said = words.replaceAll(/\s+/g, ' ').trim().slice(0, SHOWN_WORDS);
+    const how = killedBy === null ? `with code ${String(code)}` : `by ${killedBy}`;
+    // The machine kills what it has no memory for: another one may start later.
+    if (killedBy === 'SIGKILL') return { kind: 'starved' };
+    return { kind: 'not_started', message: said === '' ? `ended ${how}` : `ended ${how}: ${said}` };
+  };
+};
+
+const notMade = ({ message }: Error): JobOutcome => ({
+  kind: 'not_started',
+  message: `could not be made: ${message}`,
+});
+
+/** A child is told to hurry before its time is over. */
+const duesOf = (child: ChildProcess, ms: number, over: () => void): readonly Due[] => [
+  [HURRY_AFTER * ms, () => void child.send({ kind: 'hurry' } satisfies ToldToChild, () => undefined)],
+  [ms, over],
+];
+
 interface Running {
   readonly child: ChildProcess;
   /** A child is loaded once, and that is no job's time. */
   readonly ready: Promise<void>;
+  readonly startFailure: StartFailure;
   readonly kill: () => void;
   readonly memoryMb: number;
   readonly patienceMs: number;
@@ -255,18 +301,19 @@ const readyOf = (child: ChildProcess): Promise<void> =>
   });
 
 function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutcome> {
-  const { child, ready, kill, memoryMb, times } = running;
+  const { child, ready, startFailure, kill, memoryMb, times } = running;
   const { deadlineMs, parsingMs, signal, onProgress, isKept = false } = limits;
   return new Promise((resolve) => {
     let isSettled = false;
     let isReady = false;
     let reading: readonly number[] | undefined;
     const settle = (ended: JobOutcome): void => {
+      if (isSettled) return;
       const outcome = { ...ended, reading, workedMs: times.workedMs() };
       isSettled = true;
       times.stop();
       stopWatching();
-      child.off('message', onMessage).off('exit', onExit).off('error', onExit);
+      child.off('message', onMessage).off('exit', onExit).off('error', onError);
       signal?.removeEventListener('abort', onAbort);
       child.unref();
       child.channel?.unref();
@@ -288,32 +335,30 @@ function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutco
       else void sending.then(() => settle(outcomeOf(known)));
     };
     // It has not seen the file before it is loaded.
-    const gone = (): JobOutcome => ({ kind: isReady ? 'died' : 'starved' });
-    const onExit = (): void => settle(gone());
+    const onExit = (code: number | null, killedBy: string | null): void =>
+      isReady ? settle({ kind: 'died' }) : void startFailure(code, killedBy).then(settle);
+    const onError = (error: Error): void => settle(notMade(error));
     const onAbort = (): void => killWith({ kind: 'aborted' });
     const timedOut = (): void => killWith({ kind: 'timed_out' });
     const starved = (): void => killWith({ kind: 'starved' });
-    const hurry = (): void => void child.send({ kind: 'hurry' } satisfies ToldToChild, () => undefined);
-    const duesOf = (ms: number, over: () => void): readonly Due[] => [
-      [HURRY_AFTER * ms, hurry],
-      [ms, over],
-    ];
     const patienceMs = Math.max(running.patienceMs, PATIENCE * deadlineMs);
     times.begin({ passed: [[START_MS + patienceMs, starved]] });
     void ready.then(() => {
       isReady = true;
-      const passed = duesOf(patienceMs, starved);
-      if (!isSettled) times.begin({ worked: duesOf(deadlineMs, timedOut), passed });
+      const passed = duesOf(child, patienceMs, starved);
+      if (!isSettled) times.begin({ worked: duesOf(child, deadlineMs, timedOut), passed });
     });
     const stopWatching = watchMemory(child.pid, memoryMb, () => killWith({ kind: 'out_of_memory' }));
 
     child.ref();
     child.channel?.ref();
-    child.on('message', onMessage).once('exit', onExit).once('error', onExit);
+    child.on('message', onMessage).once('exit', onExit).once('error', onError);
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
     const sending = sent(child, { job, isKept, deadlineMs }).then((failure) => {
-      if (failure !== undefined) killWith(failure.kind === 'died' ? gone() : failure);
+      // How one ends that is not loaded is told by its end.
+      if (failure?.kind === 'died' && !isReady) kill();
+      else if (failure !== undefined) killWith(failure);
     });
   });
 }

@@ -218,6 +218,8 @@ type JobEnd =
   | { readonly kind: 'out_of_memory' }
   /** It has worked for as long as it may. */
   | { readonly kind: 'timed_out' }
-  /** The machine did not let it work for as long as it may, or did not start its process: that says nothing of it. */
+  /** The machine did not let it work for as long as it may, or killed its process before it was loaded. */
   | { readonly kind: 'starved' }
+  /** Several processes in a row ended before they were loaded; the message says how the last one did. */
+  | { readonly kind: 'not_started'; readonly message: string }
   | { readonly kind: 'aborted' };

@@ -59,8 +59,8 @@ export function spawned(
   const node = command([`--max-old-space-size=${heapMb}`, '--no-warnings', entry], folder);
   const own = folder === undefined ? {} : { TMPDIR: folder };
   const child = spawn('/bin/sh', ['-c', SHELL_LINE, String((memoryMb + reservedMb) * 1024), ...node], {
-    // the last is BYTES_AT
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
+    // the last is BYTES_AT; stderr tells why a child does not start
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
     env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', MALLOC_ARENA_MAX: '2', ...own },
     serialization: 'advanced',
   });
@@ -69,6 +69,7 @@ export function spawned(
   // a write to a child that has ended fails, and its end is told by `exit`
   bytes.on('error', () => undefined);
   bytes.unref();
+  (child.stderr as Socket | null)?.unref();
   child.unref();
   child.channel?.unref();
   living.set(child, folder);

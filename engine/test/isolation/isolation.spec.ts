@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import sharp from 'sharp';
+import { confinementAmong } from '../../isolation/confinement/confinement.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
 import type { ParseRequest } from '../../ports/documentParser.ts';
 import { tellChildren } from '../support/stoppedChildren.ts';
@@ -69,12 +70,31 @@ describe('jobs in isolated processes', () => {
     expect((await job('good')).kind).to.equal('ok');
   });
 
-  it('say nothing of a file that no process could be started for', async () => {
-    const none = openDocumentWorkers({ processes: 1, entry: `${HOSTILE}.missing` });
+  it('say nothing of a file that no process could be started for, but why, until one starts', async () => {
+    const folder = tempFolder();
+    const confinement = () => confinementAmong([], { permissionModel: false });
+    const entry = folder.file('entry.mjs', "console.error('no such\\n  library'); process.exit(7);");
+    const none = openDocumentWorkers({ processes: 1, entry, confinement });
     const request = { path: file, fileName: null, effort: 'fast', pagesMax: 1, share: 't' } as const;
-    const inspected = await none.parser.inspect({ ...request, deadlineMs: DEADLINE_MS });
+    const inspected = () => none.parser.inspect({ ...request, deadlineMs: DEADLINE_MS });
+    const both = await Promise.allSettled([inspected(), inspected()]);
+    const told = both.map((one) => String(one.status === 'rejected' ? one.reason : one.value.kind));
+    const checked = await none.schemaValidator
+      .check(
+        { type: 'object', properties: { name: { type: 'string' } } },
+        { share: 't', signal: new AbortController().signal },
+      )
+      .catch((error: unknown) => error);
+    folder.file('entry.mjs', `import ${JSON.stringify(HOSTILE)};`);
+    const healed = await inspected();
     await none.close();
-    expect(inspected.kind).to.equal('starved');
+    folder.remove();
+    const did = (count: number) =>
+      `ProcessNotStarted: ${String(count)} processes for documents in a row did not start: ` +
+      'the last ended with code 7: no such library';
+    expect(told).to.deep.equal([did(3), did(4)]);
+    expect(String(checked)).to.equal(did(5));
+    expect(healed.kind).to.equal('ok');
   });
 
   it('tells a child to hurry before the deadline, and takes what it has by then', async () => {

@@ -5,12 +5,13 @@ import { upgradeDue } from '../../../projections/engine/upgrade.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { type Projector, table } from '../../../projections/engine/table.ts';
 import {
+  type BegunAnew,
   RebuildBusy,
   rebuildReadModels,
   type RebuildProgress,
   rebuildThroughOutages,
 } from '../../../projections/engine/rebuild.ts';
-import { generations } from '../../../projections/engine/registry.ts';
+import { abandon, CheckpointMoved, generations } from '../../../projections/engine/registry.ts';
 import { statusOfRegistry } from '../../../projections/engine/subscribe.ts';
 import type { MemoryLog } from '../../support/logs/memoryLog.ts';
 import { bookkeeper } from '../../support/money/billingHistory.ts';
@@ -154,14 +155,31 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
       expect(one).to.deep.include({ compared: true, differences: [] });
     });
 
+    it('says why it does not go on with another version, and nothing where it was to begin anew', async () => {
+      const [one, two] = [burned('one'), { ...burned('one'), version: 2 }];
+      await project([one], burn(100));
+      await interrupted([one], true);
+      const told: BegunAnew[] = [];
+      const onBegunAnew = (begun: BegunAnew) => told.push(begun);
+      await rebuildReadModels(depsOf([two]), { onBegunAnew });
+      await rebuildReadModels(depsOf([two]), { onBegunAnew, fresh: true });
+      expect(told).to.deep.equal([
+        { names: ['one'], reason: 'what was begun is of version 1, and this is 2' },
+      ]);
+    });
+
     it('begins anew where the log has been put back since, however far it has grown', async () => {
       const projectors = [burned('one')];
       await project(projectors, burn(100));
       await interrupted(projectors, true);
       log.goBack(12);
       const position = burn(60);
-      const [one] = await rebuildReadModels(depsOf(projectors));
+      const told: BegunAnew[] = [];
+      const onBegunAnew = (one: BegunAnew) => told.push(one);
+      const [one] = await rebuildReadModels(depsOf(projectors), { onBegunAnew });
       expect(one).to.include({ resumedFrom: null, position });
+      expect(told).to.have.length(1);
+      expect(told[0]?.reason).to.match(/^the log does not have the event/);
       const burns = log.events().filter(({ type }) => type === 'CreditsBurned');
       const ids = (await sql.query('select id from read.one order by id')).map(({ id }) => id);
       expect(ids).to.deep.equal(burns.map(({ data }) => data['usage_id']).sort());
@@ -192,6 +210,47 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
       const burns = log.events().filter(({ type }) => type === 'CreditsBurned');
       const credits = (await sql.query('select credits from read.one')).map((row) => Number(row['credits']));
       expect(credits.sort()).to.deep.equal(burns.map(({ data }) => data['credits']).sort());
+    });
+
+    it('is not put in place where another has given its rows up meanwhile', async () => {
+      const projectors = [burned('first')];
+      await project(projectors, burn(20));
+      const served = await generations(sql, 'first');
+      // The session that keeps other rebuilds away may end amid it, and another one begins anew.
+      let givenUp: Promise<void> | undefined;
+      const onProgress = (): void => {
+        givenUp ??= abandon(sql, { ...served[0]!, generation: 2 });
+      };
+      const transaction: Sql['transaction'] = async (work) => {
+        await givenUp;
+        return sql.transaction(work);
+      };
+      const deps = { ...depsOf(projectors), sql: { ...sql, transaction } };
+      const failure = await rebuildReadModels(deps, { onProgress }).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(CheckpointMoved);
+      expect(await generations(sql, 'first')).to.deep.equal(served);
+    });
+
+    it('leaves its rows to another that has moved them on', async () => {
+      const projectors = [burned('first')];
+      await project(projectors, burn(20));
+      let moved: Promise<unknown> | undefined;
+      const onProgress = (): void => {
+        moved ??= sql.query(`update projections.registry set position = position + 1 where generation = 2`);
+      };
+      const transaction: Sql['transaction'] = async (work) => {
+        await moved;
+        return sql.transaction(work);
+      };
+      const deps = { ...depsOf(projectors), sql: { ...sql, transaction } };
+      const options = { batchMax: 5, onProgress };
+      const failure = await rebuildReadModels(deps, options).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(CheckpointMoved);
+      const states = (await generations(sql, 'first')).map(({ generation, state }) => [generation, state]);
+      expect(states).to.deep.equal([
+        [1, 'live'],
+        [2, 'rebuilding'],
+      ]);
     });
 
     it('leaves everything as it was after an abort, and begins anew when told so', async () => {

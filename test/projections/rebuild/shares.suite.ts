@@ -4,7 +4,12 @@ import { systemTimers } from '../../../adapters/local/local.ts';
 import { decodeAny } from '../../../domain/catalogue.ts';
 import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
-import { PartLost, rebuildReadModels, rebuildThroughOutages } from '../../../projections/engine/rebuild.ts';
+import {
+  type BegunAnew,
+  PartLost,
+  rebuildReadModels,
+  rebuildThroughOutages,
+} from '../../../projections/engine/rebuild.ts';
 import { generations } from '../../../projections/engine/registry.ts';
 import { isSpread } from '../../../projections/engine/shares.ts';
 import { fillPart, type FillPart, type PartProgress } from '../../../projections/engine/spreading.ts';
@@ -179,12 +184,22 @@ export const sharesSuite = (name: string, open: () => Promise<Sql>) => {
         }).catch((error: unknown) => error);
         expect(failure).to.be.instanceOf(Error);
         expect((await beside()).length, 'nothing was kept').to.equal(READ_MODELS.length);
-        const rebuilt = await rebuildReadModels(depsOf(log), { shares: next, batchMax: 50 });
+        const told: BegunAnew[] = [];
+        const rebuilt = await rebuildReadModels(depsOf(log), {
+          shares: next,
+          batchMax: 50,
+          onBegunAnew: (one) => told.push(one),
+        });
+        const now = next === 1 ? 'none are asked for' : 'these are 4 others';
+        const reasons = told.map(({ reason }) => reason);
+        expect(reasons).to.deep.equal([`what was begun is filled by 3 shares of the tenants, and ${now}`]);
+        expect(told[0]?.names).to.have.members(READ_MODELS.filter(isSpread).map((one) => one.name));
         const spread = READ_MODELS.filter(isSpread).map((one) => one.name);
         const wentOn = rebuilt.filter((one) => spread.includes(one.name) && one.resumedFrom !== null);
         expect(wentOn).to.deep.equal([]);
         expect(await dumpAll(sql)).to.deep.equal(rows);
         expect(await beside()).to.deep.equal([]);
+        expect(await sharesLeft()).to.equal(0n);
       });
 
     it('leave nothing where they are ended and not kept', async () => {
@@ -199,6 +214,7 @@ export const sharesSuite = (name: string, open: () => Promise<Sql>) => {
       );
       expect(failure).to.be.instanceOf(Error);
       expect(await beside()).to.deep.equal([]);
+      expect(await sharesLeft()).to.equal(0n);
     });
 
     it('begin anew where the log is put back to an older copy when one share was done', async () => {
