@@ -1,6 +1,7 @@
 import type { Word } from '../document/document.ts';
 import { MIN_CONFIDENCE } from '../extraction/confidenceFloor.ts';
 import type { Outcome } from '../ports/why.ts';
+import { isUnlike } from '../extraction/fields/examples.ts';
 import type { Field } from '../extraction/fields/fields.ts';
 import type { Finding, Signed } from '../extraction/finding.ts';
 import { termsIn } from '../extraction/fields/terms.ts';
@@ -154,7 +155,10 @@ export function scoredSingles(
     const one = asked[opinion.field];
     if (one === undefined) continue;
     const { field } = one;
-    const own = inColumn(one, scoredFinding(one, opinion, scorer), { opinion, source });
+    const own = besideExamples(
+      field,
+      inColumn(one, scoredFinding(one, opinion, scorer), { opinion, source }),
+    );
     const isUnnamed = own.confidence < leastFor(one, opinion, isKnown);
     const verdict: Verdict = isFinal(field)
       ? { finding: decided.get(field.pointer), ofOwn: 'fact_first' }
@@ -166,6 +170,12 @@ export function scoredSingles(
     candidates[asked.findIndex(({ field }) => field.pointer === pointer)] ?? [];
   return { findings: decided, candidatesOf, oddsOf };
 }
+
+/** What is left of a finding's confidence where the schema's examples are no text like its value. */
+const UNLIKE = 0.6;
+
+const besideExamples = ({ examples }: Field, own: Signed): Signed =>
+  isUnlike(own.value, examples) ? { ...own, confidence: thousandths(UNLIKE * own.confidence) } : own;
 
 /** A figure of a column is one of a list's, and seldom the document's. */
 const OF_COLUMN = 0.6;

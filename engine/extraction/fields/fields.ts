@@ -6,6 +6,7 @@ import { labelWords, nameWords } from '../words/labelWords.ts';
 import { lexicon } from '../words/lexicon.ts';
 import { printedLabels, termsOf, type Terms } from './terms.ts';
 import { computationIn, type Computation } from './computation.ts';
+import { exampleScripts, type Script, withoutExamples } from './examples.ts';
 import { buildOf, valueTypes, waysOf, type Way } from './ways.ts';
 import { wantsOf, type Wants } from './wants.ts';
 
@@ -35,6 +36,8 @@ export interface Field {
   readonly inRow: boolean;
   /** Its own names: property, title, parent with property; and the labels that its description says are printed. */
   readonly phrases: readonly (readonly string[])[];
+  /** The scripts of the examples of values that the schema gives; left out where a value is no text. */
+  readonly examples?: ReadonlySet<Script>;
   /** Its description. */
   readonly about: readonly (readonly string[])[];
   /** All that the schema says of it, as labels may say it. */
@@ -353,7 +356,8 @@ function fieldOf(schema: JsonObject, rawType: string, place: MemberAt): Field {
   const concept = conceptOf({ ...named, kind: known, inRow });
   const own = named.phrases.filter((words) => concept === undefined || !isVague(words));
   const labels = [...own, ...printedIn(schema)];
-  const terms = termsOf({ name: place.name, parents: place.parents, others: place.others, schema });
+  const { name, parents, others } = place;
+  const terms = termsOf({ name, parents, others, schema: withoutExamples(schema) });
   return {
     pointer: place.pointer,
     kind: known ?? (limits.choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
@@ -407,7 +411,7 @@ function allowedBy({ enum: listed, const: fixed }: JsonObject): readonly Json[] 
 function limitsOf(
   schema: JsonObject,
   type: Field['type'],
-): Pick<Field, 'withTime' | 'choices' | 'allowed' | 'format'> {
+): Pick<Field, 'withTime' | 'choices' | 'allowed' | 'format' | 'examples'> {
   const { format } = schema;
   const allowed = allowedBy(schema);
   const texts = (allowed ?? []).filter((one) => typeof one === 'string');
@@ -416,6 +420,7 @@ function limitsOf(
     choices: type === 'string' ? texts : [],
     ...(allowed !== undefined && { allowed }),
     ...(typeof format === 'string' && { format }),
+    ...(type === 'string' && { examples: exampleScripts(schema) }),
   };
 }
 

@@ -101,8 +101,8 @@ function fits(field: Field, { column, i, named }: Standing): boolean {
   const own = named.get(field);
   if (own !== undefined) return own.column === i;
   if (column.cells.length === 0) return false;
-  if (field.type !== 'string' && field.type !== 'boolean') return mayBeUnnamed(field, column.profile);
-  if (field.kind === 'date') return mayBeUnnamed(field, column.profile);
+  if (!mayBeUnnamed(field, column.profile)) return false;
+  if ((field.type !== 'string' && field.type !== 'boolean') || field.kind === 'date') return true;
   const shows = shownBy(field);
   return shows === undefined ? holdsTexts(column) : shareOf(column, shows) >= MOST;
 }

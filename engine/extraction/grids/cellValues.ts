@@ -1,6 +1,7 @@
 import type { Json } from '../../kernel/json.ts';
 import { inSegment, type Candidate } from '../candidates.ts';
 import { readings } from '../fields/coerced.ts';
+import { isUnlike, scriptOf } from '../fields/examples.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, textFinding, type Evidence, type Finding } from '../finding.ts';
 import type { Source } from '../source.ts';
@@ -116,6 +117,9 @@ export interface Profile {
   readonly dates: number;
   readonly emails: number;
   readonly words: number;
+  /** With letters alone, and with digits alone. */
+  readonly letters: number;
+  readonly digits: number;
   /** Six digits and more, the first a zero: they name something, and are no amounts. */
   readonly padded: number;
   /** Different texts, as a share of the filled cells. */
@@ -159,6 +163,8 @@ export function profileOf(cells: readonly (Cell | undefined)[], source: Source):
     dates: share((cell) => has(cell, ['date'])),
     emails: share((cell) => has(cell, ['email', 'url'])),
     words: share(({ text }) => /\p{L}/u.test(text)),
+    letters: share(({ text }) => scriptOf(text) === 'letters'),
+    digits: share(({ text }) => scriptOf(text) === 'digits'),
     padded: share(({ text }) => PADDED.test(text.trim())),
     distinct: filled.length === 0 ? 0 : new Set(filled.map(({ text }) => text)).size / filled.length,
     filled: sample.length === 0 ? 0 : filled.length / sample.length,
@@ -176,12 +182,19 @@ export const mayBeUnnamed = (field: Field, profile: Profile): boolean =>
   typeFit(field, profile) >= 1 &&
   (profile.padded < 0.5 || (field.type !== 'number' && field.type !== 'integer'));
 
-function fitAs(field: Field, { numbers, dates, emails, filled }: Profile): number {
+function fitAs(field: Field, profile: Profile): number {
+  const { numbers, dates, emails, filled } = profile;
   if (filled === 0) return 0;
   if (field.type === 'number' || field.type === 'integer') return fitOf(numbers);
   if (field.kind === 'date') return fitOf(Math.max(dates, field.type === 'string' ? 0.3 : 0));
   if (field.kind === 'email' || field.kind === 'url') return fitOf(emails);
-  return 1;
+  return fitOf(likeExamples(field, profile));
+}
+
+/** The share of a column's cells that may be like the examples that the schema gives. */
+function likeExamples({ examples }: Field, { letters, digits }: Profile): number {
+  if (isUnlike('a', examples)) return 1 - letters;
+  return isUnlike('1', examples) ? 1 - digits : 1;
 }
 
 /** A typed column may have some other cells: sub-headings, remarks. */

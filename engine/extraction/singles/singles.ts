@@ -1,6 +1,7 @@
 import type { Word } from '../../document/document.ts';
 import { MIN_CONFIDENCE } from '../confidenceFloor.ts';
 import { readings } from '../fields/coerced.ts';
+import { isUnlike } from '../fields/examples.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding, Signed } from '../finding.ts';
 import type { Pace } from '../pace.ts';
@@ -137,7 +138,8 @@ function contending(field: Field, { source, byRules, isKnown }: SinglesRules): r
   if (rule === undefined) return offers;
   noteAgreeing(field, { rule, offers }, source);
   const byRule = rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence);
-  return besides(!isKnown && isNamedElsewhere(rule, offers) ? doubted(byRule) : byRule, offers);
+  const isDoubted = (!isKnown && isNamedElsewhere(rule, offers)) || isUnlike(rule.value, field.examples);
+  return besides(isDoubted ? doubted(byRule) : byRule, offers);
 }
 
 /** A label says the field's own name so well. */
@@ -210,7 +212,7 @@ function offered(field: Field, offer: Offer, isKnown: boolean): Rated {
   const isPassedOver = isKnown && isTitled !== true;
   const way = { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown: isPassedOver } as const;
   const one = rated(finding, way, score);
-  return isDoubtful ? doubted(one) : one;
+  return isDoubtful || isUnlike(value, field.examples) ? doubted(one) : one;
 }
 
 /** Of two values that the same words name one is right at best. */
