@@ -122,8 +122,7 @@ function answerOf(grids: readonly Grid[], { called, computed, least, ...asked }:
   let best: Headed | undefined;
   for (const one of headed)
     if (one !== undefined && (best === undefined || rank(one, context) > rank(best, context))) best = one;
-  if (best === undefined || (rank(best, context) < least && !namesAllButOne(best, asked.fields, least)))
-    return none;
+  if (best === undefined || (best.score < least && !namesAllButOne(best, asked.fields, least))) return none;
   const parts = sections(best, { grids, headed, called, asked });
   const choice = rowChoice(called, parts);
   const header = computed.length === 0 ? [] : (best.grid.rows[best.header] ?? []);
@@ -167,6 +166,6 @@ function namesAllButOne({ mapped }: Headed, fields: readonly Field[], least: num
   return scores.length >= NAMED_MIN && scores.length >= fields.length - 1 && mean >= least;
 }
 
-/** What stands above a table decides between tables that are headed alike. */
+/** What stands above a table decides between tables that are headed alike, and makes up for no column. */
 const rank = (one: Headed, context: (one: Headed) => number): number =>
   one.score + 0.1 * Math.min(2, context(one));

@@ -143,9 +143,14 @@ const ROWS_ABOVE = 6;
  * names of its description ("January–June 2023").
  */
 export function contextScore(called: Called, { grid, header, depth }: Headed): number {
-  const wanted = wordsThatTell(called);
-  const words = new Set([...grid.above, ...rowsAbove(grid, header - depth + 1)].flatMap(labelWords));
-  return [...wanted].filter((word) => [...words].some((other) => alike(word, other) >= ALIKE)).length;
+  return wordsTold(called, [...grid.above, ...rowsAbove(grid, header - depth + 1)]);
+}
+
+/** How many of the words that make a list this one stand in texts. */
+export function wordsTold(called: Called, texts: readonly string[]): number {
+  const words = new Set(texts.flatMap(labelWords));
+  return [...wordsThatTell(called)].filter((word) => [...words].some((other) => alike(word, other) >= ALIKE))
+    .length;
 }
 
 /** Titles above the header in the grid itself, up to the row that is full again. */

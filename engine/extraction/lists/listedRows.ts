@@ -165,7 +165,7 @@ function rowWays({ fields, outer }: Listed): readonly RowWay[] {
   if (areGoods(fields)) return [WORKS, TABLES, LINES, CALLED];
   return fields.length === 1
     ? [WORKS, TABLES, LABELS, ...RECORDS, NUMBERED, TYPED]
-    : [WORKS, TABLES, ...RECORDS, LABELS, NUMBERED, CALLED, TYPED];
+    : [WORKS, TABLES, CALLED, ...RECORDS, LABELS, NUMBERED, TYPED];
 }
 
 /** The same with the lines of an invoice that is data, and the authors of a paper, before all else. */

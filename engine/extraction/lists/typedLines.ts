@@ -1,5 +1,7 @@
 import { inSegment } from '../candidates.ts';
-import type { Field } from '../fields/fields.ts';
+import type { Called, Field } from '../fields/fields.ts';
+import { rowChoice } from '../grids/partRows.ts';
+import { wordsTold } from '../grids/sections.ts';
 import { wholeScore } from '../words/says.ts';
 import { textFinding, type Finding, type RowFindings } from '../finding.ts';
 import { isSentence } from '../form/printed.ts';
@@ -40,7 +42,7 @@ interface TypedLine {
  * Lines without a header that all have one form: a time before a text, as programmes have them, or a price at the
  * end of the line, as price lists do. A second text is the line right below.
  */
-export function typedLines({ fields, outer }: Listed, source: Source): readonly RowFindings[] {
+export function typedLines({ fields, called, outer }: Listed, source: Source): readonly RowFindings[] {
   const ticked = tickedLines(fields, source);
   if (ticked.length > 0) return ticked;
   const [typed, ...others] = fields.filter((field) => isTime(field) || field.type === 'number');
@@ -48,7 +50,7 @@ export function typedLines({ fields, outer }: Listed, source: Source): readonly 
   if (typed === undefined || text === undefined || outer.size > 0 || others.length + rest.length > 0)
     return [];
   if (isTime(typed)) return withMore(timed(source), [typed, text, more], source);
-  return more === undefined ? withMore(priced(source), [typed, text, undefined], source) : [];
+  return more === undefined ? withMore(priced(called, source), [typed, text, undefined], source) : [];
 }
 
 /** The rows of a check list: a text beside each box, and whether the box is ticked. */
@@ -117,11 +119,11 @@ const timed = ({ layout }: Source): readonly TypedLine[] =>
     }),
   );
 
-/** "Charcuterie board   £8.25": a text and its price in a line; whole amounts where they end below each other. */
-const priced = (source: Source): readonly TypedLine[] => {
+/** "Charcuterie board   £8.25": a text and its price in a line; whole amounts in one run of lines alone. */
+const priced = (called: Called, source: Source): readonly TypedLine[] => {
   const lines = source.layout.rows.flatMap((row) => pricedIn(row, source));
   const prices = aligned(lines.filter(({ typed }) => PRICE.test(typed.text)));
-  return prices.length > 0 ? prices : aligned(inRuns(lines));
+  return prices.length > 0 ? prices : aligned(bestRun(lines, called, source));
 };
 
 /** Amounts behind a text: this year's and others', of which the first counts. */
@@ -159,18 +161,44 @@ function amountIn(segment: Segment, source: Source): Pick<TypedLine, 'typed' | '
   return { typed: { ...typed, value: price.value }, end: segment.x1 };
 }
 
-/** Rows that whole amounts may stand apart. */
+/** Rows that whole amounts may stand apart, and in which their heading stands above them. */
 const ROWS_APART = 2;
 
-/** Lines under each other whose amounts end at one place; several such lists may stand beside each other. */
-function inRuns(lines: readonly TypedLine[]): readonly TypedLine[] {
+/**
+ * Lines under each other whose amounts end at one place, without sums: of several such runs the one below the heading
+ * that has most words of the list, of equals the longest, with those that stand beside it. A list of sums has none,
+ * for no line's form tells a sum.
+ */
+function bestRun(lines: readonly TypedLine[], called: Called, { layout }: Source): readonly TypedLine[] {
+  const { asksTotals, isTotal } = rowChoice(called, []);
+  if (asksTotals) return [];
+  const runs = runsOf(lines.filter(({ text: { segment } }) => !isTotal(segment.text))).filter(
+    ({ length }) => length >= LINES_MIN,
+  );
+  const [best] = runs
+    .map((run) => ({ run, told: wordsTold(called, textsAbove(run, layout.rows)) }))
+    .sort((a, b) => b.told - a.told || b.run.length - a.run.length);
+  const rows = new Set(best?.run.map(rowAt));
+  return runs.filter((run) => run.some((line) => rows.has(rowAt(line)))).flat();
+}
+
+const rowAt = ({ text }: TypedLine): number => text.segment.row;
+
+function textsAbove([first]: readonly TypedLine[], rows: readonly Row[]): readonly string[] {
+  const at = first?.text.segment.row ?? 0;
+  return rows
+    .slice(Math.max(0, at - ROWS_APART), at)
+    .flatMap(({ segments }) => segments.map(({ text }) => text));
+}
+
+function runsOf(lines: readonly TypedLine[]): readonly (readonly TypedLine[])[] {
   const runs: TypedLine[][] = [];
   for (const line of lines.slice(0, LINES_MAX)) {
     const run = runs.slice(-RUNS_MAX).find((one) => isNext(one.at(-1), line));
     if (run === undefined) runs.push([line]);
     else run.push(line);
   }
-  return runs.filter(({ length }) => length >= LINES_MIN).flat();
+  return runs;
 }
 
 /** Runs that may be open at once. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { extract } from '../../../extraction/extract.ts';
-import type { Block, Document } from '../../../document/document.ts';
+import { tableOf, type Block, type Document } from '../../../document/document.ts';
 import { openFlow } from '../../../formats/pieces/flow.ts';
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { laidOut } from '../../support/laidOut.ts';
@@ -101,5 +101,52 @@ describe('lists of rows outside of tables', () => {
       ],
     ]);
     expect(valueOf(page, 'agenda_items', numbered)).to.deep.equal(items);
+  });
+});
+
+describe('a table that has little of a list', () => {
+  const asked = rows({
+    room: { type: 'string' },
+    house_name: { type: 'string' },
+    room_price: { type: 'number' },
+  });
+
+  it('does not answer it, though its title has the words of the list', async () => {
+    const table = tableOf(
+      [
+        ['House', 'Price and taxes'],
+        ['Blue', '120'],
+        ['Red', '95'],
+        ['Green', '210'],
+      ],
+      1,
+    );
+    expect(valueOf(await flowOf(heading('Room rates'), table), 'room_rates', asked)).to.equal(null);
+  });
+
+  it('comes after lines that begin with the word of the list', () => {
+    const lots = rows({
+      lot_number: { type: 'string' },
+      lot_title: { type: 'string' },
+      lot_price: { type: 'number' },
+    });
+    const page = laidOut([
+      [
+        [60, 40, 'Lots of the auction'],
+        [60, 60, 'Lot title'],
+        [300, 60, 'Lot price'],
+        [60, 80, 'Lot 1 - Oak table'],
+        [300, 80, '160.00'],
+        [60, 100, 'Lot 2 - Brass lamp'],
+        [300, 100, '45.00'],
+        [60, 120, 'Lot 3 - Wall clock'],
+        [300, 120, '75.00'],
+      ],
+    ]);
+    expect(valueOf(page, 'lots', lots)).to.deep.equal([
+      { lot_number: '1', lot_title: 'Oak table', lot_price: 160 },
+      { lot_number: '2', lot_title: 'Brass lamp', lot_price: 45 },
+      { lot_number: '3', lot_title: 'Wall clock', lot_price: 75 },
+    ]);
   });
 });
