@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { seededPlan } from './explore.ts';
 import { differingIn } from './logCopies.ts';
-import { projectingSeed, type ProjectingOutcome } from './projecting.ts';
+import { projectingSeed, type ProjectingOutcome } from './projecting/projecting.ts';
 import { runWorld } from './run.ts';
 import { worldOf } from './worlds.ts';
 

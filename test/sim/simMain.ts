@@ -16,7 +16,7 @@ import {
 } from './explore.ts';
 import { closeShared } from '../support/processEnd.ts';
 import { payingSeed } from '../payments/paying.ts';
-import { projectingSeed } from './projecting.ts';
+import { projectingSeed } from './projecting/projecting.ts';
 import { runWorld, type Outcome } from './run.ts';
 import type { Taken } from './scheduler.ts';
 import { SMALL } from './smallWorlds.ts';

@@ -60,7 +60,7 @@ export const withoutExamples = (schema: JsonObject): JsonObject =>
     ? { ...schema, description: examplesApart(schema['description']).rest }
     : schema;
 
-/** A value that can hardly be one, beside the examples that the schema gives: letters alone for digits, or the reverse. */
+/** A value that can hardly be one beside the examples of the schema: letters alone for digits, or the reverse. */
 export function isUnlike(value: unknown, examples: ReadonlySet<Script> | undefined): boolean {
   const own = typeof value === 'string' ? scriptOf(value) : undefined;
   if (own === undefined || own === 'both' || examples?.size !== 1) return false;

@@ -5,6 +5,7 @@ import { askedSchema, engineAlone, joinedReadings, planOf } from '../../models/b
 import type { Extraction } from '../../ports/extractionEngine.ts';
 import { answers, status } from '../support/scriptedProvider/steps.ts';
 import { openDocumentWorkers } from '../../isolation/documentWorkers.ts';
+import { ProcessNotStarted } from '../../ports/documentParser.ts';
 import { documentWork, sentText } from './documentWork.ts';
 
 type Leaf = readonly [path: string, confidence: number];
@@ -168,8 +169,10 @@ describe('work on documents with models for what is doubtful', () => {
       const request = { ...(await fileOf('a.txt', TEXT_OF)), effort: 'standard', schema: SCHEMA } as const;
       const settings = { citations: true, models_for: 'all' } as const;
       const models = { llm: access('sk-none'), ocr: null, onCall };
-      const answer = await workBy(none).extract({ ...request, settings }, models);
-      expect(answer.kind).to.equal('starved');
+      const failed = await workBy(none)
+        .extract({ ...request, settings }, models)
+        .catch((error: unknown) => error);
+      expect(failed).to.be.instanceOf(ProcessNotStarted);
     } finally {
       await none.close();
     }

@@ -3,9 +3,9 @@ import {
   failureOf,
   type PartThread,
   type RebuildThreadMessage,
-} from '../../src/operator/rebuildInThreads.ts';
-import type { FillPart, PartOfRebuild, PartProgress } from '../../projections/engine/spreading.ts';
-import type { Owner, Scheduler } from './scheduler.ts';
+} from '../../../src/operator/rebuildInThreads.ts';
+import type { FillPart, PartOfRebuild, PartProgress } from '../../../projections/engine/spreading.ts';
+import type { Owner, Scheduler } from '../scheduler.ts';
 
 /**
  * Threads that do parts of rebuilds. Each has a place in the run of its own: it dies or stands still by itself, and

@@ -1,24 +1,24 @@
-import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
-import { type FeedItem, type FeedOptions, type KnownLog, LogUnavailable } from '../../domain/ports/log.ts';
-import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
-import { divergenceOf } from '../../projections/engine/divergence.ts';
-import { dumpReadModel } from '../../projections/engine/building.ts';
-import type { ProjectedEvent, Sql, SqlTx } from '../../projections/engine/ports.ts';
-import { askRetry, parkedTenants } from '../../projections/engine/parking.ts';
-import { refoldTenant } from '../../projections/engine/refold.ts';
-import { RebuildBusy, rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
-import { fillPart, type FillPart, type PartOfRebuild } from '../../projections/engine/spreading.ts';
-import { type Generation, generations, hasRegistry } from '../../projections/engine/registry.ts';
-import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
-import type { Projector } from '../../projections/engine/table.ts';
-import { inThreads } from '../../src/operator/rebuildInThreads.ts';
-import { ALL_TENANTS, readYourWrites } from '../../src/queries/queries.ts';
+import { decodeAny, isKnownType } from '../../../domain/catalogue.ts';
+import { type FeedItem, type FeedOptions, type KnownLog, LogUnavailable } from '../../../domain/ports/log.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
+import { divergenceOf } from '../../../projections/engine/divergence.ts';
+import { dumpReadModel } from '../../../projections/engine/building.ts';
+import type { ProjectedEvent, Sql, SqlTx } from '../../../projections/engine/ports.ts';
+import { askRetry, parkedTenants } from '../../../projections/engine/parking.ts';
+import { refoldTenant } from '../../../projections/engine/refold.ts';
+import { RebuildBusy, rebuildThroughOutages } from '../../../projections/engine/rebuild.ts';
+import { fillPart, type FillPart, type PartOfRebuild } from '../../../projections/engine/spreading.ts';
+import { type Generation, generations, hasRegistry } from '../../../projections/engine/registry.ts';
+import { projectionRunner, type ProjectionRunner } from '../../../projections/engine/runner.ts';
+import type { Projector } from '../../../projections/engine/table.ts';
+import { inThreads } from '../../../src/operator/rebuildInThreads.ts';
+import { ALL_TENANTS, readYourWrites } from '../../../src/queries/queries.ts';
 import { appliedWatch } from './appliedWatch.ts';
-import { chance } from './chance.ts';
-import { timersOf } from './clocks.ts';
-import { foldOf, shownBy } from './logCopies.ts';
+import { chance } from '../chance.ts';
+import { timersOf } from '../clocks.ts';
+import { foldOf, shownBy } from '../logCopies.ts';
 import { partThreads } from './partThreads.ts';
-import { logOf, type Shared, sharedStores } from './ports.ts';
+import { logOf, type Shared, sharedStores } from '../ports.ts';
 import {
   poisonIn,
   projectingPlan,
@@ -26,13 +26,13 @@ import {
   TRAFFIC_MS,
   type ProjectingWorld,
 } from './projectingWorlds.ts';
-import { tenantIn } from './readModel.ts';
-import { runWorld } from './run.ts';
-import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
-import { databaseFor } from './sqlDouble.ts';
-import { randomWorld, type Finding } from './worlds.ts';
-import { emptySql } from '../support/emptySql.ts';
-import { seededPlan } from './explore.ts';
+import { tenantIn } from '../readModel.ts';
+import { runWorld } from '../run.ts';
+import { scheduler, type Owner, type Plan, type Taken } from '../scheduler.ts';
+import { databaseFor } from '../sqlDouble.ts';
+import { randomWorld, type Finding } from '../worlds.ts';
+import { emptySql } from '../../support/emptySql.ts';
+import { seededPlan } from '../explore.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

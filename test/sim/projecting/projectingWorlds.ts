@@ -1,10 +1,10 @@
-import { isByTenant } from '../../projections/engine/owners.ts';
-import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
-import { isSpread } from '../../projections/engine/shares.ts';
-import type { Projector } from '../../projections/engine/table.ts';
-import { READ_MODELS } from '../../projections/readModels.ts';
-import { chance, fraction } from './chance.ts';
-import type { Deviation, Owner, Plan } from './scheduler.ts';
+import { isByTenant } from '../../../projections/engine/owners.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
+import { isSpread } from '../../../projections/engine/shares.ts';
+import type { Projector } from '../../../projections/engine/table.ts';
+import { READ_MODELS } from '../../../projections/readModels.ts';
+import { chance, fraction } from '../chance.ts';
+import type { Deviation, Owner, Plan } from '../scheduler.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

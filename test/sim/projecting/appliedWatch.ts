@@ -1,7 +1,7 @@
-import type { RecordedEvent } from '../../domain/kernel/recorded.ts';
-import type { ProjectedEvent, SqlTx } from '../../projections/engine/ports.ts';
-import type { Generation } from '../../projections/engine/registry.ts';
-import type { Projector } from '../../projections/engine/table.ts';
+import type { RecordedEvent } from '../../../domain/kernel/recorded.ts';
+import type { ProjectedEvent, SqlTx } from '../../../projections/engine/ports.ts';
+import type { Generation } from '../../../projections/engine/registry.ts';
+import type { Projector } from '../../../projections/engine/table.ts';
 import type { ProjectingWorld } from './projectingWorlds.ts';
 
 /** Who fills a generation: one for all tenants, or one of several shares of them. */
