@@ -11,15 +11,20 @@ export function scriptOf(text: string): Script | undefined {
   return digits ? 'digits' : undefined;
 }
 
-/** "(e.g. '1 - 12' or 'Expiration')", ", for example Dubai": from these words to the end of the clause. */
+/**
+ * "(e.g. '1 - 12' or 'Expiration')", ", for example Dubai": from these words to the end of the clause. Few marks before
+ * them are looked at, so that a description of blanks takes time by its length.
+ */
 const GIVEN = new RegExp(
-  `[\\s,;:(（\\[]*(?<!\\p{L})${lexicon.forms.for_example.pattern}[\\s,:：]*([^)）\\];；\\n]+)[)）\\]]?`,
+  `[\\s,;:(（\\[]{0,4}(?<!\\p{L})${lexicon.forms.for_example.pattern}[\\s,:：]*([^)）\\];；\\n]+)[)）\\]]?`,
   'giu',
 );
 const QUOTED = /(?<!\p{L})["“„«‘'`]([^"”“»’'`]{1,60})["”»’'`]/gu;
 /** A sentence that goes on says no example any more. */
 const SENTENCE_END = /\.\s(?=\p{Lu})/u;
 const EXAMPLE_MAX = 60;
+/** Between one example and the next. */
+const OTHER = new RegExp(`,\\s|\\s/\\s|、|\\s${lexicon.forms.either.pattern}\\s`, 'iu');
 
 interface Told {
   /** The description without its examples. */
@@ -33,7 +38,7 @@ export function examplesApart(description: string): Told {
   const rest = description.replace(GIVEN, (_, clause: string) => {
     const [own = '', ...more] = clause.split(SENTENCE_END);
     const quoted = [...own.matchAll(QUOTED)].map(([, text = '']) => text);
-    const all = quoted.length > 0 ? quoted : own.split(/,\s|\s\/\s|、|\s(?:or|oder|ou|o)\s/u);
+    const all = quoted.length > 0 ? quoted : own.split(OTHER);
     examples.push(
       ...all.map((one) => one.trim()).filter(({ length }) => length > 0 && length <= EXAMPLE_MAX),
     );

@@ -1,7 +1,7 @@
 import type { Json } from '../../kernel/json.ts';
 import { inSegment, type Candidate } from '../candidates.ts';
 import { readings } from '../fields/coerced.ts';
-import { isUnlike, scriptOf } from '../fields/examples.ts';
+import { isUnlike, type Script, scriptOf } from '../fields/examples.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, textFinding, type Evidence, type Finding } from '../finding.ts';
 import type { Source } from '../source.ts';
@@ -158,13 +158,18 @@ export function profileOf(cells: readonly (Cell | undefined)[], source: Source):
     const known = kindsOfCell(cell, source);
     return kinds.some((kind) => known.has(kind));
   };
+  const scripts = filled.map(({ text }) => scriptOf(text));
+  const written = (...as: readonly Script[]): number =>
+    filled.length === 0
+      ? 0
+      : scripts.filter((one) => as.some((other) => other === one)).length / filled.length;
   return {
     numbers: share((cell) => has(cell, ['number', 'percent'])),
     dates: share((cell) => has(cell, ['date'])),
     emails: share((cell) => has(cell, ['email', 'url'])),
-    words: share(({ text }) => /\p{L}/u.test(text)),
-    letters: share(({ text }) => scriptOf(text) === 'letters'),
-    digits: share(({ text }) => scriptOf(text) === 'digits'),
+    words: written('letters', 'both'),
+    letters: written('letters'),
+    digits: written('digits'),
     padded: share(({ text }) => PADDED.test(text.trim())),
     distinct: filled.length === 0 ? 0 : new Set(filled.map(({ text }) => text)).size / filled.length,
     filled: sample.length === 0 ? 0 : filled.length / sample.length,

@@ -93,11 +93,16 @@ const SIGNS: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-const readable = (raw: string): string =>
-  raw
-    .replace(/&(\w{2,4});/g, (whole, name: string) => ownMember(SIGNS, name) ?? whole)
-    .replace(/\s+/g, ' ')
-    .trim();
+/** `&#233;` and `&#xE9;`, which statements in XML have, and what SGML names. */
+const REFERENCE = /&(#\d{1,7}|#x[\da-f]{1,6}|\w{2,4});/gi;
+
+const signOf = (whole: string, name: string): string => {
+  if (!name.startsWith('#')) return ownMember(SIGNS, name) ?? whole;
+  const code = Number(name.replace(/^#(x?)/i, (_, hex: string) => (hex === '' ? '' : '0x')));
+  return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
+};
+
+const readable = (raw: string): string => raw.replace(REFERENCE, signOf).replace(/\s+/g, ' ').trim();
 
 /** `20260203120000.000[-5:EST]` as people write it, without the time where it is midnight. */
 function shown({ path, value }: Leaf): string {

@@ -356,8 +356,10 @@ function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutco
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
     const sending = sent(child, { job, isKept, deadlineMs }).then((failure) => {
-      // How one ends that is not loaded is told by its end.
-      if (failure?.kind === 'died' && !isReady) kill();
+      // How one ends that is not loaded is told by its end, which may have been before it was listened for.
+      const hasEnded = child.exitCode !== null || child.signalCode !== null;
+      if (failure?.kind === 'died' && !isReady && hasEnded) onExit(child.exitCode, child.signalCode);
+      else if (failure?.kind === 'died' && !isReady) kill();
       else if (failure !== undefined) killWith(failure);
     });
   });

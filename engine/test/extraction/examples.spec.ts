@@ -16,6 +16,8 @@ describe('examples of a schema', () => {
     ['place of issue (for example "Turku")', 'place of issue', ['Turku']],
     ['Name, z. B. Virtanen. Der Familienname', 'Name. Der Familienname', ['Virtanen']],
     ['目的区分, 例: 業務、研修', '目的区分', ['業務', '研修']],
+    ['EG-Nummer des Stoffes', 'EG-Nummer des Stoffes', []],
+    ['例外の番号', '例外の番号', []],
     ['the eggs of a hen', 'the eggs of a hen', []],
   ];
   for (const [description, rest, examples] of cases)

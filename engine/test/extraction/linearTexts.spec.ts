@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { markdownDocument, strippedTags } from '../../formats/text/markdownDocument.ts';
 import { codeSpans, escapeText, safeInline, inlineText } from '../../document/inline.ts';
 import { markdownOf } from '../../document/markdown.ts';
+import { examplesApart } from '../../extraction/fields/examples.ts';
 import { fenced } from '../../models/prompts.ts';
 import { HOSTILE_TEXTS } from '../support/hostile/texts.ts';
 import { holds } from '../support/properties.ts';
@@ -14,6 +15,7 @@ const WORKS: Readonly<Record<string, (text: string) => unknown>> = {
   inlineText,
   escapeText,
   codeSpans,
+  examplesApart,
   strippedTags,
   'markdown, read and rendered': (text) => markdownOf(markdownDocument(text)),
 };

@@ -1,21 +1,9 @@
 import { expect } from 'chai';
 import { markdownOf } from '../../document/markdown.ts';
-import type { Document } from '../../document/document.ts';
 import { extract } from '../../extraction/extract.ts';
-import { readFileAsDocument } from '../../formats/readDocument.ts';
+import { readText } from '../support/readText.ts';
 
-async function read(text: string): Promise<Document> {
-  const file = {
-    bytes: Buffer.from(text),
-    fileName: 'a.ofx',
-    effort: 'fast' as const,
-    pagesMax: 100,
-    languages: [],
-  };
-  const result = await readFileAsDocument(file);
-  if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
-  return result.document;
-}
+const read = (text: string) => readText(text, 'a.ofx');
 
 const SGML = `OFXHEADER:100
 DATA:OFXSGML
@@ -67,6 +55,13 @@ describe('statements that banks export (OFX)', () => {
         .trim()
         .split('\n\n'),
     ).to.deep.equal(MARKDOWN);
+  });
+
+  it('name signs by their numbers, and leave numbers of none as they are', async () => {
+    const text = '<OFX><STMTRS><CURDEF>USD<STMTTRN><NAME>Caf&#233; &#xE9;t&#xE9; &#9999999; &lt;3';
+    const table = (await read(text)).pages[0]?.blocks.at(-1);
+    const cells = table?.kind === 'table' ? table.cells.map((cell) => cell.text) : [];
+    expect(cells).to.deep.equal(['Payee', 'Café été &#9999999; <3']);
   });
 
   it('are extracted by a schema', async () => {

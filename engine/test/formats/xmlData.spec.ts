@@ -1,21 +1,9 @@
 import { expect } from 'chai';
 import { markdownOf } from '../../document/markdown.ts';
-import type { Document } from '../../document/document.ts';
 import { extract } from '../../extraction/extract.ts';
-import { readFileAsDocument } from '../../formats/readDocument.ts';
+import { readText } from '../support/readText.ts';
 
-async function read(xml: string): Promise<Document> {
-  const file = {
-    bytes: Buffer.from(xml),
-    fileName: 'a.xml',
-    effort: 'fast' as const,
-    pagesMax: 100,
-    languages: [],
-  };
-  const result = await readFileAsDocument(file);
-  if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
-  return result.document;
-}
+const read = (xml: string) => readText(xml, 'a.xml');
 
 describe('XML that programs wrote', () => {
   it('is a form: a label before each value, and elements of one name as rows', async () => {
